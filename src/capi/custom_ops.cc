@@ -4,6 +4,7 @@
 
 #include "abi/options.h"
 #include "base/dynamic_library.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
@@ -22,15 +23,17 @@ void* register_library(OrtSessionOptions* options, const ORTCHAR_T* path) {
   const std::string name = "custom operators of '" + utf8(path) + "'";
   const auto entry = reinterpret_cast<RegisterCustomOpsFn>(find_symbol(library, "RegisterCustomOps"));
   if (!entry)
-    fail(ErrorCode::fail, "{}: the library has no function RegisterCustomOps, expected one that adds domains to the options", name);
+    fail(ErrorCode::fail, "{}: {}: the library has no such function, expected one that adds domains to the options", words::kNoRegister,
+         name);
   plugin::call(name, "RegisterCustomOps", [&] { return entry(options, OrtGetApiBase()); });
   return library;
 }
 
-using Ops = std::vector<std::pair<std::string, const OrtCustomOp*>>;
+using Ops = std::vector<plugin::CustomOpEntry>;
 
 void add_domain(const OrtCustomOpDomain& domain, Ops& ops) {
-  for (const OrtCustomOp* op : domain.ops) ops.emplace_back(domain.name, op);
+  const size_t list = ops.empty() ? 0 : ops.back().list + 1;
+  for (const OrtCustomOp* op : domain.ops) ops.push_back({domain.name, op, list});
 }
 
 /// Domains that the factory of a plugin's provider brings; one of a name that is there already is left out.
@@ -45,7 +48,7 @@ void add_domains(const OrtEpDevice& device, Ops& ops) {
   plugin::call(device.ep_name, "OrtEpFactory::GetCustomOpDomains",
                [&] { return factory.GetCustomOpDomains(&factory, domains.data(), count); });
   for (const OrtCustomOpDomain* domain : domains) {
-    const auto is_same = [&](const auto& known) { return known.first == domain->name; };
+    const auto is_same = [&](const auto& known) { return known.domain == domain->name; };
     if (domain && std::ranges::none_of(ops, is_same)) add_domain(*domain, ops);
   }
 }

@@ -127,6 +127,7 @@ OrtStatus* ORT_API_CALL CreateOp(const OrtKernelInfo* info, const char* name, co
     checked_array(attributes, count_of(attribute_count, "attr_count"), "attr_values");
     for (int i = 0; i < attribute_count; ++i) op->attributes.push_back(checked(attributes[i], "attr_values[i]").attribute);
     const ops::OpSchema* schema = ops::find_schema(op->domain, op->op_type, version);
+    if (schema) std::erase_if(op->attributes, [&](const Attribute& given) { return !schema->attribute(given.name); });
     if (!schema) {
       fail(ErrorCode::invalid_argument, "CreateOp: there is no operator '{}' in version {} of domain '{}'", op->op_type, version,
            op->domain);

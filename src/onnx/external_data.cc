@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/known_words.h"
 #include "onnx/tensor_reader.h"
 
 namespace rh::onnx {
@@ -65,8 +66,8 @@ bool ExternalData::is_inside(const std::string& path) const {
 }
 
 void ExternalData::refuse_outside(std::string_view location, const std::string& path) const {
-  fail(ErrorCode::fail, "the location of external data '{}' leads to '{}', outside the model's folder '{}': refused", location, path,
-       folders_[0]);
+  fail(ErrorCode::fail, "{}: the location of external data '{}' escapes to '{}', outside the model's folder '{}': refused",
+       words::kExternalPath, location, path, folders_[0]);
 }
 
 void ExternalData::check_unchanged() const {

@@ -7,6 +7,7 @@
 #include "onnx/located.h"
 #include "onnx/type_reader.h"
 #include "ops/schema.h"
+#include "ops/tensor/constant.h"
 
 namespace rh::onnx {
 
@@ -14,13 +15,25 @@ namespace {
 
 ValueType declared_type(const NamedMessage& value_info) { return read_type(type_of_value_info(value_info.message)); }
 
+bool is_constant(const NodeFields& node) { return node.op_type == "Constant" && node.domain.empty() && node.outputs.size() == 1; }
+
+/// Of outputs that are declared as sparse tensors.
+std::unordered_set<std::string_view> names_of_sparse(const std::vector<NamedMessage>& outputs) {
+  std::unordered_set<std::string_view> names;
+  for (const NamedMessage& output : outputs) {
+    if (!type_of_value_info(output.message).empty() && declared_type(output).kind() == ValueType::Kind::sparse_tensor)
+      names.insert(output.name);
+  }
+  return names;
+}
+
 /// Whether a later Constant gives what the node at a place gives: as of initializers that stand twice, the last one counts.
 std::vector<bool> repeated_constants(const std::vector<NodeFields>& nodes) {
   std::vector<bool> repeated(nodes.size());
   std::unordered_set<std::string_view> later;
   for (size_t i = nodes.size(); i-- > 0;) {
     const NodeFields& node = nodes[i];
-    if (node.op_type == "Constant" && node.domain.empty() && node.outputs.size() == 1) repeated[i] = !later.insert(node.outputs[0]).second;
+    if (is_constant(node)) repeated[i] = !later.insert(node.outputs[0]).second;
   }
   return repeated;
 }
@@ -36,8 +49,8 @@ int64_t inlined_bytes(const NodeFields& fields, bool with_names) {
 
 }  // namespace
 
-GraphReader::GraphReader(const ModelFields& model, TensorReader& tensors, const ReadLimits& limits)
-    : model_(model), tensors_(tensors), limits_(limits) {
+GraphReader::GraphReader(const ModelFields& model, TensorReader& tensors, const ReadLimits& limits, std::span<const std::string> domains)
+    : model_(model), tensors_(tensors), limits_(limits), domains_(domains) {
   for (const FunctionFields& function : model.functions) {
     if (!functions_.emplace(std::tuple(function.domain, function.name, function.overload), &function).second) {
       fail(ErrorCode::invalid_graph, "the model has more than one function '{}' of domain '{}' with overload '{}'", function.name,
@@ -67,20 +80,40 @@ void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {
     }
   }
 
-  read_initializers(fields, scope);
+  const Names sparse_outputs = names_of_sparse(fields.outputs);
+  read_initializers(fields, sparse_outputs, scope);
   for (const NamedMessage& input : fields.inputs) {
     located([&] { return tensor_where(input.name); }, [&] { add_input(input.name, declared_type(input), model_.ir_version, scope); });
+  }
+  Names declared;
+  for (const NodeFields& node : fields.nodes) {
+    if (is_constant(node) && scope.names.contains(node.outputs[0])) declared.insert(node.outputs[0]);
   }
   declare_outputs(fields.nodes, scope, types);
   const std::vector<bool> repeated = repeated_constants(fields.nodes);
   for (size_t i = 0; i < fields.nodes.size(); ++i) {
-    if (!repeated[i]) read_node(fields.nodes[i], static_cast<int32_t>(i), scope);
+    if (repeated[i] || read_as_initializer(fields.nodes[i], sparse_outputs, declared, scope)) continue;
+    read_node(fields.nodes[i], static_cast<int32_t>(i), scope);
   }
   for (const NamedMessage& output : fields.outputs) add_output(output.name, scope);
   scope.graph.topological_order();
 }
 
-void GraphReader::read_initializers(const GraphFields& fields, Scope& scope) {
+bool GraphReader::read_as_initializer(const NodeFields& fields, const Names& sparse_outputs, const Names& declared, Scope& scope) {
+  if (!is_constant(fields) || (!sparse_outputs.contains(fields.outputs[0]) && !declared.contains(fields.outputs[0]))) return false;
+  Node node;
+  node.name = fields.name;
+  node.op_type = fields.op_type;
+  node.opset = opset_of(fields.domain, scope);
+  node.attributes = read_attributes(fields, scope);
+  const ops::Constant constant = ops::Constant::read(NodeView(scope.graph, node));
+  const bool stays_sparse = constant.sparse && sparse_outputs.contains(fields.outputs[0]);
+  if (!stays_sparse && !declared.contains(fields.outputs[0])) return false;
+  scope.graph.set_initializer(scope.names.at(fields.outputs[0]), stays_sparse ? Value(*constant.sparse) : Value(constant.dense()));
+  return true;
+}
+
+void GraphReader::read_initializers(const GraphFields& fields, const Names& sparse_outputs, Scope& scope) {
   for (std::string_view message : fields.initializers) {
     std::string_view name;
     std::optional<ExternalLocation> location;
@@ -93,7 +126,7 @@ void GraphReader::read_initializers(const GraphFields& fields, Scope& scope) {
     std::string_view name;
     SparseTensor sparse = tensors_.read_sparse(message, &name);
     if (name.empty()) continue;
-    add_initializer(name, initializer_of(std::move(sparse)), scope);
+    add_initializer(name, sparse_outputs.contains(name) ? Value(std::move(sparse)) : initializer_of(std::move(sparse)), scope);
   }
 }
 
@@ -151,7 +184,8 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
 
 int GraphReader::opset_of(std::string_view domain, const Scope& scope) const {
   const int imported = imported_version(scope.imports, domain);
-  return imported == 0 && !scope.call ? ops::latest_opset(domain) : imported;
+  if (imported != 0 || scope.call) return imported;
+  return std::ranges::find(domains_, domain) != domains_.end() ? kNewestOfCallers : ops::latest_opset(domain);
 }
 
 void GraphReader::add_node(const NodeFields& fields, Provenance provenance, Scope& scope) {

@@ -4,10 +4,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/graph.h"
@@ -28,7 +30,8 @@ struct FunctionCall {
 /// Builds graphs from their messages.
 class GraphReader {
  public:
-  GraphReader(const ModelFields& model, TensorReader& tensors, const ReadLimits& limits);
+  /// `domains`: see ReadOptions.
+  GraphReader(const ModelFields& model, TensorReader& tensors, const ReadLimits& limits, std::span<const std::string> domains);
 
   /// Fills an empty graph with the content of the model's graph.
   void read_main(const GraphFields& fields, Graph& graph);
@@ -37,7 +40,10 @@ class GraphReader {
   using Types = std::unordered_map<std::string_view, std::string_view>;  ///< ValueInfoProtos by name
 
   void read_graph(const GraphFields& fields, Scope& scope);
-  void read_initializers(const GraphFields& fields, Scope& scope);
+  using Names = std::unordered_set<std::string_view>;
+  void read_initializers(const GraphFields& fields, const Names& sparse_outputs, Scope& scope);
+  /// A Constant whose value has to stay sparse, or that gives what an initializer or input gives too, becomes an initializer.
+  bool read_as_initializer(const NodeFields& fields, const Names& sparse_outputs, const Names& declared, Scope& scope);
   void declare_outputs(const std::vector<NodeFields>& nodes, Scope& scope, const Types& types);
   std::shared_ptr<Graph> read_subgraph(std::string_view message, Scope& outer);
 
@@ -59,6 +65,7 @@ class GraphReader {
   const ModelFields& model_;
   TensorReader& tensors_;
   ReadLimits limits_;
+  std::span<const std::string> domains_;
   int64_t inlined_nodes_ = 0, inlined_bytes_ = 0;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const FunctionFields*> functions_;
   std::map<std::string, int> assumed_imports_;  ///< versions of domains that the model uses and does not import

@@ -176,8 +176,8 @@ std::string_view normal_domain(std::string_view domain) { return domain == "ai.o
 
 void add_import(Imports& imports, std::string_view domain, int64_t version) {
   domain = normal_domain(domain);
-  if (version == 0 && domain.empty()) return;  // an entry without fields
-  if (version < 1 || version > std::numeric_limits<int>::max()) {
+  if (version < 1) return;  // as if it were not there, since nodes of the domain cannot go by it
+  if (version > std::numeric_limits<int>::max()) {
     fail(ErrorCode::invalid_graph, "the opset import of domain '{}' has version {}, expected a positive number", domain, version);
   }
   const auto present = std::ranges::find(imports, domain, &Imports::value_type::first);

@@ -8,6 +8,7 @@
 #include "onnx/located.h"
 #include "onnx/scope.h"
 #include "onnx/type_reader.h"
+#include "ops/schema.h"
 #include "tensor/sparse.h"
 
 namespace rh::onnx {
@@ -220,7 +221,7 @@ class OrtReader {
     const std::string_view name = table.text(node_field::name), domain = normal_domain(table.text(node_field::domain)),
                            op_type = table.text(node_field::op_type);
     const int imported = imported_version(scope.imports, domain), since = table.number<int32_t>(node_field::since_version);
-    const int opset = imported > 0 ? imported : since;
+    const int opset = imported > 0 ? imported : since > 0 ? since : ops::latest_opset(domain) == 0 ? kNewestOfCallers : 0;
     const auto where = [&] {
       return Where{.file = {},
                    .node = name.empty() ? "#" + std::to_string(index) : std::string(name),

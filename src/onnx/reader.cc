@@ -53,7 +53,7 @@ Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const Read
   model.description = fields.doc_string;
   model.graph_description = graph.doc_string;
   model.metadata = std::move(fields.metadata);
-  GraphReader(fields, tensors, limits_for(bytes.size(), options)).read_main(graph, *model.graph);
+  GraphReader(fields, tensors, limits_for(bytes.size(), options), options.domains).read_main(graph, *model.graph);
   return model;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "graph/graph.h"
@@ -33,6 +34,8 @@ struct ReadOptions {
   bool tables_in_place = false;
   /// Stand for initializers of these names that the model keeps in external files, which are then not read; null: none.
   const std::map<std::string, Value>* initializers = nullptr;
+  /// Domains of operators that the caller brings: nodes of one that the model does not import are of its newest version.
+  std::vector<std::string> domains;
   enum class Format : uint8_t { any, onnx, ort };
   Format format = Format::any;       ///< a model in another format is an error
   bool released_opsets_only = true;  ///< opsets of the standard that are newer than the operators known here are errors

@@ -28,6 +28,9 @@ struct Scope {
   std::unordered_map<std::string_view, ValueId> names = {};
 };
 
+/// The version that nodes have of a caller's domain which the model does not import, as in ONNX Runtime.
+inline constexpr int kNewestOfCallers = 1000;
+
 /// Of a graph inside a node of the outer scope's one.
 Scope subgraph_scope(Graph& graph, Scope& outer);
 

@@ -56,6 +56,11 @@ bool is_mark(const NodeView& node, const Attribute& attribute) {
   return node.op_type() == "LayerNormalization" || (node.op_type() == "Constant" && &attribute != &node.node().attributes.front());
 }
 
+/// Whether the kind of an attribute says what its name does: of the value of a Constant.
+bool may_be_any_value(const NodeView& node, const Attribute& attribute) {
+  return node.op_type() == "Constant" && node.domain().empty() && &attribute == &node.node().attributes.front();
+}
+
 void check_attributes(const NodeView& node, const OpSchema& schema, const OpSchema& newest) {
   for (const Attribute& attribute : node.node().attributes) {
     const ops::SchemaAttribute* known = schema.attribute(attribute.name);
@@ -63,7 +68,7 @@ void check_attributes(const NodeView& node, const OpSchema& schema, const OpSche
     if (!known && is_mark(node, attribute)) continue;
     if (!known) node.fail_schema("attribute '{}' is not one of this operator{}", attribute.name, nearest_attribute(attribute.name, schema));
     const AttributeKind kind = kind_of(attribute);
-    if (kind != known->kind && kind != AttributeKind::undefined) {
+    if (kind != known->kind && kind != AttributeKind::undefined && !may_be_any_value(node, attribute)) {
       node.fail_schema("attribute '{}' is {}, expected {}", attribute.name, name_of(kind), name_of(known->kind));
     }
   }

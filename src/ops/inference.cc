@@ -4,7 +4,9 @@
 #include <charconv>
 
 #include "ops/check_node.h"
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
+#include "ops/tensor/unrunnable.h"
 
 namespace rh {
 
@@ -142,7 +144,9 @@ void InferenceContext::set_broadcast_output(int i, DType dtype, int first, int l
 /// Walks a graph; subgraphs are walked when their node asks for them.
 class GraphInference {
  public:
-  GraphInference(const Graph& graph, const InferenceOptions& options) : options_(options) { skip_symbols_of(graph); }
+  GraphInference(const Graph& graph, const InferenceOptions& options, bool for_runs = false) : options_(options), for_runs_(for_runs) {
+    skip_symbols_of(graph);
+  }
 
   KnownContents run(Graph& graph) {
     KnownContents contents;
@@ -213,7 +217,13 @@ class GraphInference {
         return;
       }
       check_node(view);
-      op->infer(view, context);
+      try {
+        op->infer(view, context);
+      } catch (const ShapeError& error) {
+        if (!for_runs_ || view.output_count() != 1) throw;
+        ops::make_unrunnable(node, error.message() + inputs_of(graph, node));
+        context.set_output(0, context.input_dtype(0), std::nullopt);
+      }
     }
     for (int i = 0; i < view.output_count(); ++i) {
       if (view.has_output(i)) set_type(graph, node, node.outputs[i], std::move(context.outputs_[i]));
@@ -269,10 +279,15 @@ class GraphInference {
   }
 
   const InferenceOptions& options_;
+  const bool for_runs_;                                                // see infer_types_for_runs
   std::unordered_map<const Graph*, std::vector<ValueType>> declared_;  // by subgraph, of all its values
   uint64_t next_symbol_ = 0;
 };
 
 KnownContents infer_types(Graph& graph, const InferenceOptions& options) { return GraphInference(graph, options).run(graph); }
+
+KnownContents infer_types_for_runs(Graph& graph, const InferenceOptions& options) {
+  return GraphInference(graph, options, true).run(graph);
+}
 
 }  // namespace rh

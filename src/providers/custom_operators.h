@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "ops/inference.h"
 #include "providers/provider.h"
@@ -13,6 +15,8 @@ class CustomOperators {
   virtual ~CustomOperators() = default;
   /// Types of the outputs of a node; false where it is none of these operators. Throws Error where the operator refuses the node.
   virtual bool infer(const NodeView& node, InferenceContext& context) const = 0;
+  /// Those that have operators. A model may use one that it does not import.
+  virtual std::vector<std::string> domains() const = 0;
   /// The provider with kernels for those of these operators that are meant for it.
   virtual std::shared_ptr<Provider> added_to(std::shared_ptr<Provider> provider) const = 0;
 };

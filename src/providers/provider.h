@@ -123,6 +123,8 @@ class Provider {
 
   virtual Status begin_run(const RunInfo&) { return {}; }
   virtual Status end_run(const RunInfo&) { return {}; }
+  /// Waits until all that was submitted to its devices is done.
+  virtual Status synchronize() { return {}; }
   /// Options that may change while the session lives; those that it does not know are left alone.
   virtual void set_options(const std::map<std::string, std::string>&) {}
 };

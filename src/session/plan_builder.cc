@@ -580,14 +580,6 @@ class PlanBuilder {
   int32_t last_host_step_ = -1;
 };
 
-void collect_units(Graph& graph, Assignment& assignment, size_t provider, std::vector<NodeAssignment*>& units) {
-  for (NodeId id : graph.nodes()) {
-    NodeAssignment& assigned = assignment.of(graph, id);
-    if (assigned.unit && assigned.provider == static_cast<int>(provider)) units.push_back(&assigned);
-    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& subgraph) { collect_units(subgraph, assignment, provider, units); });
-  }
-}
-
 // Holds units against "session.disable_model_compile".
 void check_compiled_before(std::span<const Unit* const> units, const Provider& provider) {
   for (const Unit* unit : units) {
@@ -599,9 +591,14 @@ void check_compiled_before(std::span<const Unit* const> units, const Provider& p
   }
 }
 
+// Graph by graph, bodies first, as plugins know it.
 void compile_units(Graph& graph, Assignment& assignment, size_t index, Provider& provider, bool may_compile) {
   std::vector<NodeAssignment*> nodes;
-  collect_units(graph, assignment, index, nodes);
+  for (NodeId id : graph.nodes()) {
+    Graph::for_each_subgraph(graph.mutable_node(id), [&](Graph& body) { compile_units(body, assignment, index, provider, may_compile); });
+    NodeAssignment& assigned = assignment.of(graph, id);
+    if (assigned.unit && assigned.provider == static_cast<int>(index)) nodes.push_back(&assigned);
+  }
   if (nodes.empty()) return;
   std::vector<const Unit*> units;
   for (NodeAssignment* node : nodes) units.push_back(node->unit.get());

@@ -254,7 +254,6 @@ TEST(ReadModel, Refused) {
       {"future IR version", model(kTwoNodes, 15), {"IR version: 15", "1 to 14"}},
       {"no opset", Message().number(field::model::ir_version, 8).add(field::model::graph, kTwoNodes), {"Missing opset"}},
       {"future opset", model(kTwoNodes).add(field::model::opset_import, opset("", 1000)), {"opset 1000", "ai.onnx"}},
-      {"opset zero", model(kTwoNodes).add(field::model::opset_import, opset("x", 0)), {"version 0"}},
       {"domain without import",
        model(GraphText{{"x"}, {"y"}, {NodeText{"other::Relu", {"x"}, {"y"}, {}, "n"}}}),
        {"'other'", "node n", "other::Relu"}},

@@ -192,13 +192,50 @@ TEST_F(CustomOpsTest, VersionsOfADomain) {
     return bytes.custom("Versioned", kDomain, {"x"}, {"y"}).import(kDomain, version).input("x", kFloat, {"N"}).output("y", kFloat, {"N"});
   };
   Floats x = {1};
-  for (int version : {2, 3}) {
+  for (int version : {2, 3, 4, 17}) {  // from 4 on, the operator is the one that came with version 2
     Ort::Session session = session_of(model(version), with_library());
     EXPECT_EQ(first_of<float>(session, tensor(x)), Floats{2});
   }
   const std::string message = message_of([&] { session_of(model(1), with_library()); });
   expect_parts(message, {"Versioned"});
   if (Library::get().ours) expect_parts(message, {"is for versions 2 to 3, the node's is 1"});
+}
+
+TEST_F(CustomOpsTest, ADomainNeedNotBeImported) {
+  ModelBytes bytes;
+  bytes.custom("Twice", kDomain, {"x"}, {"y"}).input("x", kFloat, {"N"}).output("y", kFloat, {"N"});
+  Floats x = {1, 2};
+  Ort::Session session = session_of(bytes, with_library());
+  EXPECT_EQ(first_of<float>(session, tensor(x)), (Floats{2, 4}));
+}
+
+struct NothingKernel {
+  void Compute(OrtKernelContext* raw) {
+    const Ort::KernelContext context(raw);
+    context.GetOutput(0, context.GetInput(0).GetTensorTypeAndShapeInfo().GetShape()).GetTensorMutableData<float>()[0] = 7;
+  }
+};
+struct Seven : Ort::CustomOpBase<Seven, NothingKernel> {
+  void* CreateKernel(const OrtApi&, const OrtKernelInfo*) const { return new NothingKernel; }
+  const char* GetName() const { return "Seven"; }
+  size_t GetInputTypeCount() const { return 1; }
+  ONNXTensorElementDataType GetInputType(size_t) const { return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; }
+  size_t GetOutputTypeCount() const { return 1; }
+  ONNXTensorElementDataType GetOutputType(size_t) const { return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; }
+};
+
+TEST_F(CustomOpsTest, AnOperatorTwiceInADomainCountsOnce) {
+  const Seven seven;
+  Ort::CustomOpDomain domain("own.ops");
+  domain.Add(&seven);
+  domain.Add(&seven);
+  Ort::SessionOptions options;
+  options.Add(domain);
+  ModelBytes bytes;
+  bytes.custom("Seven", "own.ops", {"x"}, {"y"}).import("own.ops", 1).input("x", kFloat, {1}).output("y", kFloat, {1});
+  Floats x = {1};
+  Ort::Session session = session_of(bytes, options);
+  EXPECT_EQ(first_of<float>(session, tensor(x)), Floats{7});
 }
 
 TEST_F(CustomOpsTest, FailuresNameOperatorCallAndNode) {

@@ -1,5 +1,6 @@
 #include "ops/math/gemm.h"
 
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -31,7 +32,7 @@ void infer(const Gemm& op, InferenceContext& context) {
       const Dim& target = dims[2 - c.size() + i];
       fits = !c[i].is_constant() || c[i].is_constant(1) || !target.is_constant() || c[i].value() == target.value();
     }
-    if (!fits) context.node().fail("C has shape {}, expected one that broadcasts to {}", to_string(c), to_string(dims));
+    if (!fits) fail_when_run(context.node(), "C has shape {}, expected one that broadcasts to {}", to_string(c), to_string(dims));
   }
   context.set_output(0, a.dtype, std::move(dims));
 }

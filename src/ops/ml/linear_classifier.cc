@@ -15,7 +15,7 @@ LinearClassifier LinearClassifier::read(const NodeView& node) {
                       read_post_transform(node)};
   op.classes = op.intercepts.empty() ? std::max<int64_t>(1, op.labels()) : static_cast<int64_t>(op.intercepts.size());
   const auto count = static_cast<int64_t>(op.coefficients.size());
-  if (count == 0 || count % op.classes != 0) node.fail("has {} coefficients for {} classes, expected as many for each", count, op.classes);
+  if (count < op.classes) node.fail("has {} coefficients for {} classes, expected as many for each", count, op.classes);
   if (!op.integers.empty() && !op.strings.empty()) node.fail("has both 'classlabels_ints' and 'classlabels_strings', expected one");
   if (op.classes > 1 && op.labels() != op.classes) node.fail("has {} labels for {} classes, expected one each", op.labels(), op.classes);
   return op;

@@ -11,7 +11,7 @@ namespace rh::ops {
 /// LinearClassifier: ai.onnx.ml 1. Scores x * coefficients^T + intercepts, transformed, and the label of the highest one. One score with
 /// two labels stands for both: the second label wins above 0.
 struct LinearClassifier {
-  std::vector<float> coefficients;  ///< [classes, features]
+  std::vector<float> coefficients;  ///< [classes, features]; what follows does not count
   std::vector<float> intercepts;    ///< by class; empty: 0
   std::vector<int64_t> integers;    ///< labels
   std::vector<std::string> strings;
@@ -19,7 +19,6 @@ struct LinearClassifier {
   PostTransform transform = PostTransform::none;
 
   int64_t labels() const { return static_cast<int64_t>(integers.size() + strings.size()); }
-  int64_t features() const { return static_cast<int64_t>(coefficients.size()) / classes; }
   bool adds_second_class() const { return classes == 1 && labels() == 2; }
 
   static LinearClassifier read(const NodeView& node);

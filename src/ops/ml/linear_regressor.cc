@@ -7,7 +7,7 @@ namespace rh::ops {
 LinearRegressor LinearRegressor::read(const NodeView& node) {
   LinearRegressor op{node.floats_or("coefficients"), node.floats_or("intercepts"), node.int_or("targets", 1), read_post_transform(node)};
   const auto count = static_cast<int64_t>(op.coefficients.size());
-  if (op.targets < 1 || count == 0 || count % op.targets != 0) {
+  if (op.targets < 1 || count < op.targets) {
     node.fail("has {} coefficients for {} targets, expected as many for each", count, op.targets);
   }
   if (!op.intercepts.empty() && static_cast<int64_t>(op.intercepts.size()) != op.targets) {

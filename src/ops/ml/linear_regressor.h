@@ -9,12 +9,10 @@ namespace rh::ops {
 
 /// LinearRegressor: ai.onnx.ml 1. x * coefficients^T + intercepts, then a transform.
 struct LinearRegressor {
-  std::vector<float> coefficients;  ///< [targets, features]
+  std::vector<float> coefficients;  ///< [targets, features]; what follows does not count
   std::vector<float> intercepts;    ///< by target; empty: 0
   int64_t targets = 1;
   PostTransform transform = PostTransform::none;
-
-  int64_t features() const { return static_cast<int64_t>(coefficients.size()) / targets; }
 
   static LinearRegressor read(const NodeView& node);
 };

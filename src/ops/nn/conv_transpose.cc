@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/impossible_shapes.h"
 #include "ops/nn/filters.h"
 #include "ops/registry.h"
 
@@ -79,7 +80,8 @@ void infer(const ConvTranspose& op, InferenceContext& context) {
                         to_string(*w.dims));
   }
   if ((*x.dims)[1].is_constant() && (*w.dims)[0].is_constant() && (*x.dims)[1].value() != (*w.dims)[0].value()) {
-    context.node().fail("input has {} channels, expected {} (weights {})", (*x.dims)[1].value(), (*w.dims)[0].value(), to_string(*w.dims));
+    fail_when_run(context.node(), "input has {} channels, expected {} (weights {})", (*x.dims)[1].value(), (*w.dims)[0].value(),
+                  to_string(*w.dims));
   }
   SymbolicShape dims{(*x.dims)[0], (*w.dims)[1] * Dim(op.group)};
   const bool complete = !op.pads_are_input && op.window.is_complete(x.dims->size() - 2);

@@ -1,5 +1,7 @@
 #include "ops/nn/filters.h"
 
+#include "ops/impossible_shapes.h"
+
 namespace rh::ops {
 
 int64_t read_group(const NodeView& node) {
@@ -20,7 +22,7 @@ Window read_filter_window(const NodeView& node, int weights) {
     if (!dims[i + 2].is_constant()) continue;
     if (window.kernel.size() == i) window.kernel.push_back(dims[i + 2].value());
     if (window.kernel.size() > i && window.kernel[i] != dims[i + 2].value()) {
-      node.fail("kernel_shape[{}] is {} but the weights have shape {}", i, window.kernel[i], to_string(dims));
+      fail_when_run(node, "kernel_shape[{}] is {} but the weights have shape {}", i, window.kernel[i], to_string(dims));
     }
   }
   if (window.kernel.size() == spatial) window.complete(node, static_cast<int>(spatial));
@@ -39,8 +41,8 @@ std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group,
   const Dim &channels = (*x.dims)[x_channels_last ? rank - 1 : 1], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
   const Dim expected = per_group * Dim(group);
   if (channels.is_constant() && expected.is_constant() && channels.value() != expected.value()) {
-    context.node().fail("input has {} channels, expected {} (weights {}, group {})", channels.value(), expected.value(), to_string(*w.dims),
-                        group);
+    fail_when_run(context.node(), "input has {} channels, expected {} (weights {}, group {})", channels.value(), expected.value(),
+                  to_string(*w.dims), group);
   }
   if (filters.is_constant() && filters.value() % group != 0) {
     context.node().fail("{} filters cannot be divided among {} groups", filters.value(), group);

@@ -1,5 +1,6 @@
 #include "ops/nn/normalization.h"
 
+#include "ops/impossible_shapes.h"
 #include "ops/nn/block_channels.h"
 #include "ops/registry.h"
 
@@ -32,8 +33,10 @@ void infer(const BatchNormalization& op, InferenceContext& context) {
       // The last block may have fewer channels than it has room for.
       const int64_t blocks = (size.value() + kChannelBlock - 1) / kChannelBlock;
       if ((op.blocked ? blocks : size.value()) != channels.value()) {
-        context.node().fail("input {} has {} values, expected {}, one a channel", i, size.value(),
-                            op.blocked ? channels_of_blocks(channels).value() : channels.value());
+        constexpr auto kText = "input {} has {} values, expected {}, one a channel";
+        const int64_t expected = op.blocked ? channels_of_blocks(channels).value() : channels.value();
+        if (context.node().opset() < 14) fail_when_run(context.node(), kText, i, size.value(), expected);
+        context.node().fail(kText, i, size.value(), expected);
       }
     }
   }

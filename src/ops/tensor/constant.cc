@@ -15,22 +15,23 @@ Tensor vector_of(const std::vector<T>& values) {
 
 }  // namespace
 
+// The kind of the first attribute says what it is, whatever its name, as in ONNX Runtime.
 Constant Constant::read(const NodeView& node) {
-  if (const Tensor* tensor = node.tensor("value")) return {*tensor};
-  if (node.has("value_int")) return {Tensor::scalar<int64_t>(node.required_int("value_int"))};
-  if (node.has("value_ints")) return {vector_of(node.ints_or("value_ints"))};
-  if (node.has("value_float")) return {Tensor::scalar<float>(node.float_or("value_float", 0))};
-  if (node.has("value_floats")) return {vector_of(node.floats_or("value_floats"))};
-  if (node.has("value_string")) return {Tensor::scalar<std::string>(node.required_string("value_string"))};
-  if (node.has("value_strings")) return {vector_of(node.strings_or("value_strings"))};
-  if (const Attribute* attribute = node.node().attribute("sparse_value")) {
-    const SparseTensor* sparse = attribute->get<SparseTensor>();
-    if (!sparse) node.fail("attribute '{}' has the wrong kind, expected a sparse tensor", "sparse_value");
-    return {.value = {}, .sparse = *sparse};
+  if (node.node().attributes.empty()) {
+    node.fail(
+        "no value is given, expected one of value, sparse_value, value_int, value_ints, value_float, value_floats, value_string, "
+        "value_strings");
   }
-  node.fail(
-      "no value is given, expected one of value, sparse_value, value_int, value_ints, value_float, value_floats, value_string, "
-      "value_strings");
+  const Attribute& given = node.node().attributes.front();
+  if (const auto* tensor = given.get<Tensor>()) return {*tensor, {}};
+  if (const auto* sparse = given.get<SparseTensor>()) return {{}, *sparse};
+  if (const auto* number = given.get<int64_t>()) return {Tensor::scalar<int64_t>(*number), {}};
+  if (const auto* numbers = given.get<std::vector<int64_t>>()) return {vector_of(*numbers), {}};
+  if (const auto* number = given.get<float>()) return {Tensor::scalar<float>(*number), {}};
+  if (const auto* numbers = given.get<std::vector<float>>()) return {vector_of(*numbers), {}};
+  if (const auto* text = given.get<std::string>()) return {Tensor::scalar<std::string>(*text), {}};
+  if (const auto* texts = given.get<std::vector<std::string>>()) return {vector_of(*texts), {}};
+  node.fail("attribute '{}' is neither a tensor nor a sparse one, and neither numbers nor text", given.name);
 }
 
 Tensor Constant::dense() const {

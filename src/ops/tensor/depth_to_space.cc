@@ -1,6 +1,7 @@
 #include "ops/tensor/depth_to_space.h"
 
 #include "ops/dim_rules.h"
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -8,7 +9,7 @@ namespace rh::ops {
 namespace {
 
 Dim quotient(const InferenceContext& context, const Dim& size, int64_t by) {
-  if (size.is_constant() && size.value() % by != 0) context.node().fail("dimension {} is no multiple of {}", size.value(), by);
+  if (size.is_constant() && size.value() % by != 0) fail_when_run(context.node(), "dimension {} is no multiple of {}", size.value(), by);
   return Dim::apply(Dim::Function::floor_div, size, Dim(by));
 }
 

@@ -1,6 +1,7 @@
 #include "ops/tensor/pad.h"
 
 #include "ops/dim_rules.h"
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -42,7 +43,7 @@ void infer(const Pad& op, InferenceContext& context) {
     const int axis = axes ? context.check_axis("axes", (*axes)[i], x.rank()) : static_cast<int>(i);
     y[axis] = y[axis] + (*pads)[i] + (*pads)[count + i];
     if (y[axis].is_constant() && y[axis].value() < 0) {
-      context.node().fail("pads make dimension {} of {} negative: {}", axis, to_string(*x.dims), y[axis].value());
+      fail_when_run(context.node(), "pads make dimension {} of {} negative: {}", axis, to_string(*x.dims), y[axis].value());
     }
   }
   context.set_output(0, x.dtype, std::move(y));

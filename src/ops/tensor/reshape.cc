@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/dim_rules.h"
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -25,7 +26,7 @@ Dim remaining_size(const InferenceContext& context, const SymbolicShape& x, cons
   const Dim total = product(above, 0, above.size()), divisor = product(below, 0, below.size());
   if (divisor.is_constant(0)) return {};
   if (total.is_constant() && divisor.is_constant() && total.value() % divisor.value() != 0) {
-    context.node().fail("shape {} does not fit the {} elements of input {}", to_string(target), total.value(), to_string(x));
+    fail_when_run(context.node(), "shape {} does not fit the {} elements of input {}", to_string(target), total.value(), to_string(x));
   }
   return Dim::apply(Dim::Function::floor_div, total, divisor);
 }
@@ -33,7 +34,7 @@ Dim remaining_size(const InferenceContext& context, const SymbolicShape& x, cons
 void check_total(const InferenceContext& context, const SymbolicShape& x, const SymbolicShape& y) {
   const Dim from = product(x, 0, x.size()), to = product(y, 0, y.size());
   if (from.is_constant() && to.is_constant() && from.value() != to.value()) {
-    context.node().fail("shape {} holds {} elements, but input {} has {}", to_string(y), to.value(), to_string(x), from.value());
+    fail_when_run(context.node(), "shape {} holds {} elements, but input {} has {}", to_string(y), to.value(), to_string(x), from.value());
   }
 }
 

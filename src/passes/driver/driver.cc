@@ -8,6 +8,7 @@
 
 #include "graph/check.h"
 #include "graph/text_print.h"
+#include "ops/impossible_shapes.h"
 
 namespace rh {
 
@@ -69,7 +70,7 @@ class Driver {
  private:
   void infer() {
     const auto start = Clock::now();
-    contents_ = infer_types(main_, options_.inference);
+    contents_ = options_.for_runs ? infer_types_for_runs(main_, options_.inference) : infer_types(main_, options_.inference);
     inferred_version_ = version_;
     report_.inference_ms += milliseconds_since(start);
   }

@@ -11,9 +11,8 @@ namespace rh::passes {
 namespace {
 
 // A sparse constant may be far larger once it is dense.
-bool grows_too_large(const Node& node, size_t limit_bytes) {
-  const Attribute* attribute = node.attribute("sparse_value");
-  const SparseTensor* sparse = attribute ? attribute->get<SparseTensor>() : nullptr;
+bool grows_too_large(const ops::Constant& constant, size_t limit_bytes) {
+  const auto& sparse = constant.sparse;
   return sparse && bytes_of(sparse->dtype, sparse->dense_shape.elements()) > std::max(limit_bytes, 16 * sparse->values.bytes());
 }
 
@@ -24,9 +23,9 @@ Edit convert_constants_to_initializers(const Graph& graph, PassContext& context)
   for (NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (!is_op(node, "Constant") || !is_only_output(graph, node)) continue;
-    if (grows_too_large(node, context.fold_limit_bytes) || !context.admit()) continue;
-    Tensor value = ops::Constant::read(NodeView(graph, node)).dense();
-    rewrite.replace_node(node, rewrite.edit().add_constant(graph.value(node.outputs[0]).name, std::move(value)));
+    const ops::Constant constant = ops::Constant::read(NodeView(graph, node));
+    if (grows_too_large(constant, context.fold_limit_bytes) || !context.admit()) continue;
+    rewrite.replace_node(node, rewrite.edit().add_constant(graph.value(node.outputs[0]).name, constant.dense()));
   }
   return rewrite.take();
 }

@@ -13,9 +13,21 @@ Status check_rows(const char* op_type, const TensorView& x, int64_t features, in
   return {};
 }
 
+Status check_rows(const char* op_type, const TensorView& x, int64_t scores, const std::vector<float>& coefficients, int64_t& rows,
+                  int64_t& features) {
+  features = x.rank() == 1 || x.rank() == 2 ? x.shape()[x.rank() - 1] : 0;
+  const auto count = static_cast<int64_t>(coefficients.size());
+  if (features > count / scores || x.rank() < 1 || x.rank() > 2) {
+    return error_status(ErrorCode::invalid_argument, "{}: the input has shape {}, expected [rows, {}] or less as there are {} coefficients",
+                        op_type, x.shape().to_string(), count / scores, count);
+  }
+  rows = x.rank() == 2 ? x.shape()[0] : 1;
+  return {};
+}
+
 void linear_scores(const TensorView& x, int64_t row, const std::vector<float>& coefficients, const std::vector<float>& intercepts,
                    std::span<double> scores) {
-  const auto features = static_cast<int64_t>(coefficients.size() / scores.size());
+  const int64_t features = x.shape()[x.rank() - 1];
   dispatch_or_throw<Types<float, double, int64_t, int32_t>>(x.dtype(), "linear model", [&]<typename T>() {
     const T* from = x.data<T>() + row * features;
     const float* weights = coefficients.data();

@@ -214,8 +214,8 @@ bool CustomOp::is_named_by(const Node& node) const {
   return node.op_type == name_ && (node.domain == "ai.onnx" ? std::string_view() : std::string_view(node.domain)) == domain_;
 }
 
-std::string CustomOp::mismatch(const NodeView& node) const {
-  if (node.opset() < start_version_ || node.opset() > end_version_) {
+std::string CustomOp::mismatch(const NodeView& node, int since) const {
+  if (since < start_version_ || since > end_version_) {
     const std::string range =
         end_version_ == INT_MAX ? fmt::format("{} and later", start_version_) : fmt::format("{} to {}", start_version_, end_version_);
     return fmt::format("is for versions {}, the node's is {}", range, node.opset());

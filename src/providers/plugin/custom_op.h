@@ -53,8 +53,9 @@ class CustomOp {
   std::string text() const { return domain_.empty() ? name_ : domain_ + "::" + name_; }
 
   bool is_named_by(const Node& node) const;
-  /// Empty where it computes the node; else what does not fit.
-  std::string mismatch(const NodeView& node) const;
+  int start_version() const { return start_version_; }
+  /// Empty where it computes the node, whose operator is the one that came with version `since`; else what does not fit.
+  std::string mismatch(const NodeView& node, int since) const;
   /// Whether nodes exist that both compute.
   bool overlaps(const CustomOp& other) const;
   void infer(const NodeView& node, InferenceContext& context) const;

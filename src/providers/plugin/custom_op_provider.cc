@@ -16,9 +16,8 @@ constexpr std::string_view kCpu = "CPUExecutionProvider";
 /// The operators of a session; kernels keep them.
 class OpSet {
  public:
-  OpSet(std::span<const std::pair<std::string, const OrtCustomOp*>> ops, std::shared_ptr<const CustomOpHost> host)
-      : host_(std::move(host)) {
-    for (const auto& [domain, op] : ops) add(CustomOp(domain, *op));
+  OpSet(std::span<const CustomOpEntry> ops, std::shared_ptr<const CustomOpHost> host) : host_(std::move(host)) {
+    for (const auto& [domain, op, list] : ops) add(CustomOp(domain, *op), list);
   }
 
   const std::shared_ptr<const CustomOpHost>& host() const { return host_; }
@@ -31,9 +30,10 @@ class OpSet {
   }
   /// Null where none of that provider computes the node; an empty name stands for any provider. `wrong` says why, of each.
   const CustomOp* find(const NodeView& node, std::string_view provider, std::string* wrong = nullptr) const {
+    const int since = since_version(node);
     for (const CustomOp& op : ops_) {
       if (!op.is_named_by(node.node())) continue;
-      std::string reason = op.mismatch(node);
+      std::string reason = op.mismatch(node, since);
       if (reason.empty() && !provider.empty() && op.provider() != provider) reason = "is for " + op.provider();
       if (reason.empty()) return &op;
       if (wrong) *wrong += (wrong->empty() ? "the custom operator " : "; another ") + reason;
@@ -41,17 +41,38 @@ class OpSet {
     return nullptr;
   }
 
+  std::vector<std::string> domains() const {
+    std::vector<std::string> names;
+    for (const CustomOp& op : ops_) {
+      if (!op.domain().empty() && std::ranges::find(names, op.domain()) == names.end()) names.push_back(op.domain());
+    }
+    return names;
+  }
+
  private:
-  void add(CustomOp op) {
-    if (std::ranges::any_of(ops_, [&](const CustomOp& other) { return other.overlaps(op); })) {
+  void add(CustomOp op, size_t list) {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      if (!ops_[i].overlaps(op)) continue;
+      if (lists_[i] == list) return;
       fail(ErrorCode::fail,
            "custom operator {} is registered twice with the same inputs and outputs: register its domain, or its library, once", op.text());
     }
     ops_.push_back(std::move(op));
+    lists_.push_back(list);
+  }
+
+  /// The newest version of the node's operator that is no newer than the model's version of its domain; 0: none.
+  int since_version(const NodeView& node) const {
+    int since = 0;
+    for (const CustomOp& op : ops_) {
+      if (op.is_named_by(node.node()) && op.start_version() <= node.opset()) since = std::max(since, op.start_version());
+    }
+    return since;
   }
 
   std::shared_ptr<const CustomOpHost> host_;
   std::deque<CustomOp> ops_;
+  std::vector<size_t> lists_;  // of each
 };
 
 /// A provider with kernels of custom operators beside its own.
@@ -119,6 +140,7 @@ class ExtendedProvider final : public Provider {
   bool records_beside_cpu() const override { return inner_->records_beside_cpu(); }
   Status begin_run(const RunInfo& info) override { return inner_->begin_run(info); }
   Status end_run(const RunInfo& info) override { return inner_->end_run(info); }
+  Status synchronize() override { return inner_->synchronize(); }
   void set_options(const std::map<std::string, std::string>& options) override { inner_->set_options(options); }
 
  private:
@@ -162,6 +184,7 @@ class SessionOperators final : public CustomOperators {
     if (op) op->infer(node, context);
     return op != nullptr;
   }
+  std::vector<std::string> domains() const override { return ops_->domains(); }
   std::shared_ptr<Provider> added_to(std::shared_ptr<Provider> provider) const override {
     if (!ops_->is_for(provider->name()) && provider->name() != kCpu) return provider;
     return std::make_shared<ExtendedProvider>(std::move(provider), ops_);
@@ -173,8 +196,7 @@ class SessionOperators final : public CustomOperators {
 
 }  // namespace
 
-std::shared_ptr<const CustomOperators> make_custom_operators(std::span<const std::pair<std::string, const OrtCustomOp*>> ops,
-                                                             std::shared_ptr<const CustomOpHost> host) {
+std::shared_ptr<const CustomOperators> make_custom_operators(std::span<const CustomOpEntry> ops, std::shared_ptr<const CustomOpHost> host) {
   if (ops.empty()) return nullptr;
   return std::make_shared<SessionOperators>(std::make_shared<const OpSet>(ops, std::move(host)));
 }

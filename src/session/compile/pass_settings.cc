@@ -10,6 +10,23 @@ namespace rh {
 
 namespace {
 
+/// Passes of the basic level that have no counterpart there in ONNX Runtime. Tools look for patterns in what a session writes at that level
+/// (onnxruntime.transformers, onnxruntime.quantization), so a model for a file does without.
+constexpr std::string_view kNotInBasicFiles[] = {"convert_einsum_to_matmul",
+                                                 "eliminate_known_sequences",
+                                                 "eliminate_inserted_dimensions",
+                                                 "eliminate_implied_expands",
+                                                 "convert_expanded_indices_to_slices",
+                                                 "convert_scattered_slices_to_concat",
+                                                 "unstack_sums",
+                                                 "fold_clip_scale_into_weights",
+                                                 "fold_input_scale_into_weights",
+                                                 "merge_parallel_convolutions"};
+
+bool writes_basic_file(const SessionOptions& options) {
+  return !options.optimized_model_path.empty() && options.optimization_level == OptimizationLevel::basic;
+}
+
 /// The passes of this list that the options name. What it does not have is another list's, or has no counterpart here.
 std::vector<std::string> disabled_of(const SessionOptions& options, std::span<const Pass> list) {
   std::vector<std::string> disabled;
@@ -21,6 +38,9 @@ std::vector<std::string> disabled_of(const SessionOptions& options, std::span<co
   };
   for (const std::string& name : options.disabled_passes) add(name);
   for (const std::string& name : options.settings.disabled_optimizers) add(name);
+  if (writes_basic_file(options)) {
+    for (const std::string_view name : kNotInBasicFiles) add(name);
+  }
   return disabled;
 }
 
@@ -48,6 +68,7 @@ PassOptions pass_settings(const SessionOptions& options, std::span<const Pass> l
   passes.rewrite = rewrite_settings(settings);
   if (settings.most_folded_bytes > 0) passes.most_folded_bytes = settings.most_folded_bytes;
   passes.inference.contradictory_shapes_are_errors = settings.strict_shapes;
+  passes.for_runs = true;
   passes.dump_folder = settings.dump_folder;
   if (settings.max_rewrites) passes.max_rewrites = *settings.max_rewrites;
   if (options.custom_operators) {

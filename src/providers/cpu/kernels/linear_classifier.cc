@@ -26,16 +26,16 @@ class LinearClassifierKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    int64_t rows = 0;
-    RH_RETURN_IF_ERROR(check_rows("LinearClassifier", x, op_.features(), rows));
+    int64_t rows = 0, features = 0;
+    RH_RETURN_IF_ERROR(check_rows("LinearClassifier", x, op_.classes, op_.coefficients, rows, features));
     const int64_t columns = op_.adds_second_class() ? 2 : op_.classes;
     const MutableView labels = context.output(0, op_.strings.empty() ? DType::int64 : DType::string, Shape{rows});
     const MutableView out = context.output(1, DType::float32, Shape{rows, columns});
     if (op_.classes > 1 && is_of_rows(op_.transform)) {
-      const Cost cost{.bytes = bits_of(x.dtype()) / 8.0 * static_cast<double>(op_.features()),
+      const Cost cost{.bytes = bits_of(x.dtype()) / 8.0 * static_cast<double>(features),
                       .operations = 2.0 * static_cast<double>(op_.coefficients.size())};
       return dispatch<Types>(x.dtype(), "LinearClassifier", [&]<typename T>() {
-        context.parallel().for_range(rows, cost, [&](Range range) { classify(x.data<T>(), range, labels, out.data<float>()); });
+        context.parallel().for_range(rows, cost, [&](Range range) { classify(x.data<T>(), features, range, labels, out.data<float>()); });
       });
     }
     context.parallel().for_range(rows, Cost{.bytes = 0, .operations = 2.0 * static_cast<double>(op_.coefficients.size())},
@@ -58,9 +58,9 @@ class LinearClassifierKernel final : public Kernel {
   }
 
   /// Rows of floats, many at once.
-  void classify(const float* x, Range rows, const MutableView& labels, float* out) const {
+  void classify(const float* x, int64_t features, Range rows, const MutableView& labels, float* out) const {
     constexpr int64_t kRowsAtOnce = 256;
-    const int64_t classes = op_.classes, features = op_.features();
+    const int64_t classes = op_.classes;
     for (int64_t row = rows.begin; row < rows.end; row += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, rows.end - row);
       float* scores = out + row * classes;
@@ -89,9 +89,9 @@ class LinearClassifierKernel final : public Kernel {
 
   /// Rows of other types in doubles, many at once.
   template <typename T>
-  void classify(const T* x, Range rows, const MutableView& labels, float* out) const {
+  void classify(const T* x, int64_t features, Range rows, const MutableView& labels, float* out) const {
     constexpr int64_t kRowsAtOnce = 128;
-    const int64_t classes = op_.classes, features = op_.features();
+    const int64_t classes = op_.classes;
     const int64_t room = kRowsAtOnce * classes;
     const std::span<double> lists = thread_list<double>(ThreadList::first, room + (std::is_same_v<T, double> ? 0 : kRowsAtOnce * features));
     double* const scores = lists.data();

@@ -18,11 +18,11 @@ class LinearRegressorKernel final : public Kernel {
 
   Status run(RunContext& context) const override {
     const TensorView x = context.input(0);
-    int64_t rows = 0;
-    RH_RETURN_IF_ERROR(check_rows("LinearRegressor", x, op_.features(), rows));
+    int64_t rows = 0, features = 0;
+    RH_RETURN_IF_ERROR(check_rows("LinearRegressor", x, op_.targets, op_.coefficients, rows, features));
     const MutableView y = context.output(0, DType::float32, Shape{rows, op_.targets});
     if (x.dtype() == DType::float32 && op_.transform == ops::PostTransform::none) {
-      compute::GemmArgs<float> args{.m = rows, .n = op_.targets, .k = op_.features(), .transpose_b = true};
+      compute::GemmArgs<float> args{.m = rows, .n = op_.targets, .k = features, .transpose_b = true};
       if (!op_.intercepts.empty()) args.epilogue.bias_kind = compute::BiasKind::per_column, args.epilogue.bias = op_.intercepts.data();
       compute::gemm(args, x.data<float>(), op_.coefficients.data(), y.data<float>(), context.parallel());
       return {};

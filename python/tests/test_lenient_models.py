@@ -1,0 +1,167 @@
+"""Models that ONNX Runtime takes against the standard's letter: the same results here. And those that fail in both at the same step."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import roundhouse
+
+onnxruntime = pytest.importorskip("onnxruntime")
+if not hasattr(onnxruntime, "__file__") or "roundhouse" in onnxruntime.__file__:
+    pytest.skip("the stock library is not there", allow_module_level=True)
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+ONES = np.ones(3, np.float32)
+
+
+def tensor(name, shape=("n", 3), kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model_of(nodes, weights=(), inputs=None, outputs=None, opsets=(("", 17),), ir=8):
+    initializers = [numpy_helper.from_array(np.asarray(value), name) for name, value in weights]
+    graph = helper.make_graph(nodes, "graph", inputs or [tensor("x")], outputs or [tensor("y")], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*opset) for opset in opsets], ir_version=ir)
+
+
+def constant(name, **attribute):
+    return helper.make_node("Constant", [], [name], **attribute)
+
+
+def value(name, content):
+    return constant(name, value=numpy_helper.from_array(np.asarray(content, np.float32)))
+
+
+def sparse():
+    return helper.make_sparse_tensor(
+        numpy_helper.from_array(np.array([1, 2], np.float32), "v"), numpy_helper.from_array(np.array([[0, 1], [1, 2]], np.int64)), [2, 3]
+    )
+
+
+def sparse_constant(name, attribute):
+    node = constant(name)
+    node.attribute.append(onnx.AttributeProto(name=attribute, type=onnx.AttributeProto.SPARSE_TENSOR, sparse_tensor=sparse()))
+    return node
+
+
+def sparse_output(name):
+    info = onnx.ValueInfoProto(name=name)
+    info.type.sparse_tensor_type.elem_type = TensorProto.FLOAT
+    for size in (2, 3):
+        info.type.sparse_tensor_type.shape.dim.add().dim_value = size
+    return info
+
+
+ADD = helper.make_node("Add", ["x", "c"], ["y"])
+RELU = helper.make_node("Relu", ["x"], ["y"])
+ML = (("", 17), ("ai.onnx.ml", 1))
+
+
+def linear(op, count, **attributes):
+    outputs = ["y"] if op == "LinearRegressor" else ["label", "y"]
+    coefficients = [i / 10 for i in range(count)]
+    return helper.make_node(op, ["x"], outputs, domain="ai.onnx.ml", coefficients=coefficients, **attributes)
+
+
+MODELS = {
+    "an attribute that LayerNormalization lacks": model_of(
+        [helper.make_node("LayerNormalization", ["x", "w"], ["y"], epsion=1e-5)], [("w", ONES)]
+    ),
+    "two Constants of a name": model_of([value("c", ONES), value("c", 2 * ONES), ADD]),
+    "two initializers of a name": model_of([ADD], [("c", ONES), ("c", 5 * ONES)]),
+    "a Constant beside an initializer": model_of([value("c", ONES), ADD], [("c", 5 * ONES)]),
+    "a Constant beside an input": model_of([value("c", ONES), ADD], inputs=[tensor("x"), tensor("c", (3,))]),
+    "a domain that is not imported": model_of([helper.make_node("Normalizer", ["x"], ["y"], domain="ai.onnx.ml", norm="MAX")]),
+    "coefficients to spare, classes": model_of(
+        [linear("LinearClassifier", 12, intercepts=[0.1, 0.2, 0.3], classlabels_ints=[0, 1, 2])],
+        inputs=[tensor("x", ("n", 3))],
+        opsets=ML,
+    ),
+    "coefficients to spare, one target": model_of(
+        [linear("LinearRegressor", 5, intercepts=[0.1])], outputs=[tensor("y", ("n", 1))], opsets=ML
+    ),
+    "coefficients to spare, two targets": model_of(
+        [linear("LinearRegressor", 8, intercepts=[0.1, 0.2], targets=2)], outputs=[tensor("y", ("n", 2))], opsets=ML
+    ),
+    "a sparse tensor as value": model_of([sparse_constant("c", "value"), ADD]),
+    "a float as value": model_of([constant("c", value=2.5), ADD]),
+    "floats as value": model_of([constant("c", value=[1.0, 2.0, 3.0]), ADD]),
+    "an integer as value": model_of(
+        [constant("c", value=3), helper.make_node("Cast", ["c"], ["d"], to=1), helper.make_node("Add", ["x", "d"], ["y"])]
+    ),
+    "a tensor as value_float": model_of([constant("c", value_float=numpy_helper.from_array(np.float32(2))), ADD]),
+    "version 0 of a domain that no node is of": model_of([RELU], opsets=(("", 17), ("a.domain", 0))),
+    "version 0 before the right one": model_of([RELU], opsets=(("", 0), ("", 17))),
+}
+
+
+def session_of(host, model):
+    options = host.SessionOptions()
+    options.log_severity_level = 4
+    return host.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_runs_as_in_onnxruntime(name):
+    expected, given = (session_of(host, MODELS[name]).run(["y"], {"x": X})[0] for host in (onnxruntime, roundhouse))
+    np.testing.assert_allclose(given, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("attribute", ["value", "sparse_value"])
+def test_a_sparse_constant_as_output(attribute):
+    model = model_of([sparse_constant("y", attribute)], outputs=[sparse_output("y")])
+    for host in (onnxruntime, roundhouse):
+        result = session_of(host, model).run_with_ort_values(["y"], {"x": host.OrtValue.ortvalue_from_numpy(X)})[0]
+        assert result.is_sparse_tensor()
+        given = result.as_sparse_tensor()
+        assert list(given.dense_shape()) == [2, 3]
+        np.testing.assert_array_equal(given.values(), [1, 2])
+
+
+def reshaped(sizes, rank):
+    node = helper.make_node("Reshape", ["x", "s"], ["y"])
+    return model_of([node], [("s", np.array(sizes, np.int64))], [tensor("x", (2, 3))], [tensor("y", [None] * rank)])
+
+
+def normalized(opset):
+    node = helper.make_node("BatchNormalization", ["x", "w", "w", "w", "w"], ["y"])
+    return model_of([node], [("w", np.ones(2, np.float32))], [tensor("x", (2, 3))], [tensor("y", [None] * 2)], (("", opset),))
+
+
+def convolved(**attributes):
+    node = helper.make_node("Conv", ["x", "w"], ["y"], **attributes)
+    weights = [("w", np.ones((2, 3, 1, 1), np.float32))]
+    return model_of([node], weights, [tensor("x", (1, 2, 5, 5))], [tensor("y", [None] * 4)])
+
+
+#: Nodes that cannot run as their shapes are, which ONNX Runtime finds when they do.
+IMPOSSIBLE = {
+    "Reshape": (reshaped([4, 2], 2), X),
+    "Reshape to one dimension": (reshaped([5], 1), X),
+    "BatchNormalization 9": (normalized(9), X),
+    "Conv": (convolved(), np.ones((1, 2, 5, 5), np.float32)),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_cannot_run_fails_when_it_does(name):
+    model, x = IMPOSSIBLE[name]
+    errors = []
+    for host in (onnxruntime, roundhouse):
+        session = session_of(host, model)
+        with pytest.raises(Exception) as error:  # noqa: PT011 - each host has its own
+            session.run(None, {"x": x})
+        errors.append(type(error.value).__name__)
+    assert errors[0] == errors[1]
+
+
+def test_what_nothing_needs_does_not_run():
+    """A branch that is not taken may have what cannot run."""
+    bad = helper.make_graph([helper.make_node("Reshape", ["x", "s"], ["a"])], "bad", [], [tensor("a", None)])
+    good = helper.make_graph([helper.make_node("Relu", ["x"], ["b"])], "good", [], [tensor("b", None)])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=good, else_branch=bad)
+    inputs = [tensor("x", (2, 3)), tensor("c", (), TensorProto.BOOL)]
+    model = model_of([node], [("s", np.array([4, 2], np.int64))], inputs, [tensor("y", None)])
+    for host in (onnxruntime, roundhouse):
+        np.testing.assert_array_equal(session_of(host, model).run(None, {"x": X, "c": np.array(True)})[0], X)
