@@ -71,7 +71,7 @@ stage_cpp() {
     RH_STOCK_ORT=$stock ctest_preset release &&
     RH_CAPI_LIBRARY=$stock build/release/tests/test_providers --gtest_brief=1  # our providers in the stock library, from the same files
 }
-stage_python() { pytest python python/tests tests/errors tests/options tests/wrapper; }
+stage_python() { pytest python python/tests tests/errors tests/options tests/wrapper tests/plugins; }
 stage_cli() { pytest cli tests/cli; }
 stage_docs() { pytest docs tests/docs tests/stands tests/packages/test_install.py tests/packages/test_types.py; }
 stage_models() { pytest models tests/models tests/kit; }

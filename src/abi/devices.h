@@ -24,8 +24,10 @@ struct OrtEpDevice {
   const OrtHardwareDevice* device = nullptr;
   OrtKeyValuePairs metadata, options;
   OrtEpFactory* factory = nullptr;  ///< null: built in
-  /// As its provider declared them, copied; null where it did not.
-  std::unique_ptr<const OrtMemoryInfo> device_memory, host_accessible_memory, read_only_memory;
+  /// The provider's own objects, by which it knows its memory again; null where it declared none. They live as long as its factory.
+  const OrtMemoryInfo* device_memory = nullptr;
+  const OrtMemoryInfo* host_accessible_memory = nullptr;
+  const OrtMemoryInfo* read_only_memory = nullptr;
 };
 
 /// Why a provider cannot use a device.

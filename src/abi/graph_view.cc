@@ -77,6 +77,7 @@ class ViewBuilder {
 
   void build() {
     view_.model = source_.model;
+    view_.source = &graph_;
     view_.name = graph_.name;
     view_.model_graph = enclosing_ ? enclosing_->model_graph : graph_.name;
     view_.opsets.assign(graph_.opset_imports.begin(), graph_.opset_imports.end());
@@ -170,10 +171,21 @@ class ViewBuilder {
 
 }  // namespace
 
-std::unique_ptr<OrtGraph> make_graph_view(const Graph& graph, const GraphViewSource& source) {
+std::unique_ptr<OrtGraph> make_graph_view(const Graph& graph, const GraphViewSource& source, const OrtNode* parent) {
   auto view = std::make_unique<OrtGraph>();
-  ViewBuilder(graph, source, *view, nullptr).build();
+  view->parent = parent;
+  ViewBuilder(graph, source, *view, parent ? parent->graph : nullptr).build();
   return view;
+}
+
+const OrtNode* find_parent(const OrtGraph& view, const Graph& body) {
+  for (const auto& node : view.nodes) {
+    for (const OrtNode::Subgraph& subgraph : node->subgraphs) {
+      if (subgraph.graph->source == &body) return node.get();
+      if (const OrtNode* parent = find_parent(*subgraph.graph, body)) return parent;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace rh::abi

@@ -88,11 +88,13 @@ struct OrtGraph {
   std::vector<const OrtValueInfo*> initializers;
   std::vector<std::unique_ptr<OrtNode>> nodes;  ///< each after those it depends on
   const OrtNode* parent = nullptr;
+  const rh::Graph* source = nullptr;  ///< what it is a view of: to be compared, for the graph itself may be gone
   std::deque<OrtValueInfo> values;
   std::unordered_map<std::string_view, OrtValueInfo*> by_name;
   bool is_callers = false;                             ///< to release
   bool is_built = false;                               ///< by a caller, who may add to it
   std::vector<std::unique_ptr<OrtValueInfo>> adopted;  ///< of one built: the caller's values
+  std::vector<std::unique_ptr<OrtValue>> adopted_initializers;
 
   OrtValueInfo& add_value(std::string_view value_name);
   OrtValueInfo* find(std::string_view value_name) const;
@@ -108,7 +110,11 @@ struct GraphViewSource {
 };
 
 /// The graph as plugins see it, subgraphs of its nodes included. Node ids are those of `graph`; addresses stay as long as the view lives.
-std::unique_ptr<OrtGraph> make_graph_view(const Graph& graph, const GraphViewSource& source);
+/// A body's `parent`, a node of another view, outlives it.
+std::unique_ptr<OrtGraph> make_graph_view(const Graph& graph, const GraphViewSource& source, const OrtNode* parent = nullptr);
+
+/// The node of `view`, or of the bodies in it, that has `body` as its own; null where none has.
+const OrtNode* find_parent(const OrtGraph& view, const Graph& body);
 
 struct SubsetOptions {
   std::string name = "sub_graph";

@@ -49,8 +49,8 @@ const OrtHardwareDevice* ORT_API_CALL EpDevice_Device(const OrtEpDevice* device)
 const OrtMemoryInfo* ORT_API_CALL EpDevice_MemoryInfo(const OrtEpDevice* device, OrtDeviceMemoryType type) {
   if (!device) return nullptr;
   switch (type) {
-    case OrtDeviceMemoryType_DEFAULT: return device->device_memory.get();
-    case OrtDeviceMemoryType_HOST_ACCESSIBLE: return device->host_accessible_memory.get();
+    case OrtDeviceMemoryType_DEFAULT: return device->device_memory;
+    case OrtDeviceMemoryType_HOST_ACCESSIBLE: return device->host_accessible_memory;
   }
   return nullptr;
 }

@@ -16,7 +16,11 @@ namespace rh::capi {
 OrtStatus* ORT_API_CALL SessionOptionsSetWeightlessSourceModelBuffer(OrtSessionOptions* options, const void* data, size_t bytes) {
   return guard([&] {
     OrtSessionOptions& target = checked(options, "options");
-    target.weightless_source = checked_array(data, bytes, "source_model_data");
+    if (!data != (bytes == 0)) {
+      fail(ErrorCode::invalid_argument, "argument 'source_model_data' is {}null and has {} bytes, expected a model, or neither",
+           data ? "not " : "", bytes);
+    }
+    target.weightless_source = data;
     target.weightless_source_bytes = bytes;
   });
 }

@@ -37,7 +37,7 @@ OrtStatus* ORT_API_CALL EpDevice_AddAllocatorInfo(OrtEpDevice* device, const Ort
     auto& place = memory.allocator_type == OrtReadOnlyAllocator                 ? target.read_only_memory
                   : memory.device.memory == OrtDeviceMemoryType_HOST_ACCESSIBLE ? target.host_accessible_memory
                                                                                 : target.device_memory;
-    place = std::make_unique<const OrtMemoryInfo>(memory);
+    place = &memory;
   });
 }
 

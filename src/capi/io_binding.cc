@@ -173,11 +173,11 @@ void ORT_API_CALL ClearBoundOutputs(OrtIoBinding* binding) {
 }
 
 OrtStatus* ORT_API_CALL SynchronizeBoundInputs(OrtIoBinding* binding) {
-  return guard([&] { binding_of(binding); });
+  return guard([&] { return session_of(binding_of(binding).session).synchronize(); });
 }
 
 OrtStatus* ORT_API_CALL SynchronizeBoundOutputs(OrtIoBinding* binding) {
-  return guard([&] { binding_of(binding); });
+  return guard([&] { return session_of(binding_of(binding).session).synchronize(); });
 }
 
 }  // namespace rh::capi

@@ -177,7 +177,7 @@ const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device) {
 const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device) {
   if (device.is_host()) return &abi::host_memory_info(OrtArenaAllocator);
   const OrtEpDevice* owner = ep_device_of(env, device);
-  return owner ? owner->device_memory.get() : nullptr;
+  return owner ? owner->device_memory : nullptr;
 }
 
 namespace {

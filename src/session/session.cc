@@ -10,11 +10,13 @@
 #include "base/denormals.h"
 #include "base/dynamic_blocks.h"
 #include "base/file.h"
+#include "base/known_words.h"
 #include "base/pages.h"
 #include "base/thread_memory.h"
 #include "onnx/denotations.h"
 #include "onnx/reader.h"
 #include "partition/copies.h"
+#include "providers/custom_operators.h"
 #include "session/compile/compile.h"
 #include "session/compile/session_providers.h"
 #include "session/executor.h"
@@ -216,8 +218,7 @@ struct Session::Impl {
     size_t begun = 0;
     for (; begun < compiled.providers.size() && status.ok(); ++begun) status = compiled.providers[begun]->begin_run(info);
     if (status.ok()) {
-      const Cancellation cancellation(run_options.terminate, ErrorCode::fail,
-                                      "the run was stopped: the terminate flag of its run options is set", run_options.time_limit);
+      const Cancellation cancellation(run_options.terminate, ErrorCode::fail, words::kTerminated, run_options.time_limit);
       const CancellationScope cancellable(run_options.terminate || run_options.time_limit ? &cancellation : nullptr);
       const FlushDenormals flush(threads.flush_denormals);
       const DynamicBlocks blocks(threads.dynamic_block_base);
@@ -338,6 +339,7 @@ onnx::ReadOptions read_options(const SessionOptions& options) {
           .files = options.external_files,
           .tables_in_place = only_cpu_runs(options),
           .initializers = &options.initializers,
+          .domains = options.custom_operators ? options.custom_operators->domains() : std::vector<std::string>(),
           .format = format_of(settings),
           .released_opsets_only = settings.released_opsets_only,
           .most_function_nodes = settings.most_function_nodes.value_or(0),
@@ -480,6 +482,19 @@ SessionStatistics Session::statistics() const {
   statistics.step_copies = impl_->copies.steps.load(std::memory_order_relaxed);
   statistics.copied_bytes = impl_->copies.bytes.load(std::memory_order_relaxed);
   return statistics;
+}
+
+Status Session::synchronize() {
+  std::vector<std::string_view> used;
+  const std::function<void(const Plan&)> add = [&](const Plan& plan) {
+    for (const Step& step : plan.steps) used.push_back(step.provider);
+    for (const auto& subplan : plan.subplans) add(*subplan);
+  };
+  add(*impl_->compiled.plan);
+  for (const auto& provider : impl_->compiled.providers) {
+    if (std::ranges::find(used, provider->name()) != used.end()) RH_RETURN_IF_ERROR(provider->synchronize());
+  }
+  return {};
 }
 
 void Session::set_provider_options(const std::map<std::string, std::string>& options) {

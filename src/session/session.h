@@ -111,6 +111,9 @@ class Session {
   /// What a run takes, before it: see forecast_memory. Throws Error{invalid_argument}.
   MemoryForecast forecast(std::span<const InputShape> shapes, std::span<const std::pair<std::string, int64_t>> symbols) const;
 
+  /// Lets the providers that have nodes wait until all that was submitted to their devices is done.
+  Status synchronize();
+
   /// Gives options that may change while the session lives to its providers; those that know none of them go on as before.
   void set_provider_options(const std::map<std::string, std::string>& options);
 

@@ -210,6 +210,7 @@ OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDev
   if (!RH_HAS(factory, 23, CreateAllocator) || !RH_HAS(factory, 23, ReleaseAllocator)) {
     fail(ErrorCode::not_implemented, "provider '{}' makes no allocators", device.ep_name);
   }
+  if (known != shared_.end()) shared_.erase(known);  // first, for a plugin may keep one arena a device, with the options that began it
   OrtAllocator* made = nullptr;
   call(device.ep_name, "OrtEpFactory::CreateAllocator", [&] { return factory.CreateAllocator(&factory, info, options, &made); });
   if (!made) fail(ErrorCode::ep_fail, "provider '{}' gave no allocator for memory '{}'", device.ep_name, info->name);
@@ -220,11 +221,7 @@ OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDev
     arena_info.allocator_type = OrtArenaAllocator;
     shared->arena = abi::new_arena_allocator(arena_info, std::make_shared<Arena>(abi::allocator_over(*made), choice.settings));
   }
-  if (known != shared_.end()) {
-    *known = shared;
-  } else {
-    shared_.push_back(shared);
-  }
+  shared_.push_back(shared);
   return shared->handle();
 }
 
@@ -355,7 +352,7 @@ DataTransfer* Libraries::find_transfer(Device from, Device to) const {
 }
 
 const OrtMemoryInfo* memory_of(const OrtEpDevice& device, OrtDeviceMemoryType type) {
-  return type == OrtDeviceMemoryType_HOST_ACCESSIBLE ? device.host_accessible_memory.get() : device.device_memory.get();
+  return type == OrtDeviceMemoryType_HOST_ACCESSIBLE ? device.host_accessible_memory : device.device_memory;
 }
 
 }  // namespace rh::plugin

@@ -76,8 +76,9 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
  public:
   explicit PluginProvider(PluginSetup setup) : setup_(std::move(setup)) {
     check_compatibility(setup_, setup_.devices.at(0)->ep_name);
+    check_weightless_mode(setup_, setup_.devices.at(0)->ep_name);
     create_ep();
-    check_context_functions(*ep_, *setup_.options);
+    check_write_function(*ep_, *setup_.options);
     choose_memory();
     if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
       call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
@@ -129,7 +130,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     const auto taken_by = [&](const Graph& of, NodeId id) -> std::string_view {
       return &of == &graph && !free.contains(id) ? "another provider" : "";
     };
-    views_.push_back(abi::make_graph_view(graph, {setup_.model, taken_by}));
+    views_.push_back(abi::make_graph_view(graph, {setup_.model, taken_by}, parent_of(graph)));
     OrtEpGraphSupportInfo answer{graph, registry_};
     call(ep_->name, "OrtEp::GetCapability", [&] { return ep_->raw.GetCapability(&ep_->raw, views_.back().get(), &answer); });
     ask_host_values(answer.claims);
@@ -204,11 +205,14 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
 
   std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units) override {
     if (!RH_HAS(ep_->raw, 23, Compile)) fail(ErrorCode::ep_fail, "{} claimed units, but its OrtEp has no Compile", ep_->name);
+    check_read_function(*ep_, *setup_.options, units);
+    check_weightless(*ep_, *setup_.options);
     std::vector<const OrtGraph*> graphs;
-    std::vector<std::unique_ptr<OrtNode>> nodes;
-    for (const Unit* unit : units) graphs.push_back(show(*unit, nodes));
     std::vector<const OrtNode*> fused;
-    for (const auto& node : nodes) fused.push_back(node.get());
+    for (const Unit* unit : units) {
+      graphs.push_back(show(*unit));
+      fused.push_back(fused_nodes_.back().get());
+    }
     auto infos = std::make_shared<ComputeInfos>(ep_, units.size());
     std::vector<OrtNode*> contexts(units.size(), nullptr);
     Status status = try_call(ep_->name, "OrtEp::Compile", [&] {
@@ -275,6 +279,11 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     return status;
   }
 
+  Status synchronize() override {
+    if (!RH_HAS(ep_->raw, 25, Sync)) return {};
+    return try_call(ep_->name, "OrtEp::Sync", [&] { return ep_->raw.Sync(&ep_->raw); });
+  }
+
   void set_options(const std::map<std::string, std::string>& options) override {
     if (!RH_HAS(ep_->raw, 23, SetDynamicOptions)) return;
     std::vector<const char*> keys, values;
@@ -328,15 +337,10 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       call(ep_->name, "OrtEp::GetDefaultMemoryDevice", [&] { return ep_->raw.GetDefaultMemoryDevice(&ep_->raw, &chosen); });
     }
     if (!device.device_memory || device.device_memory->is_host()) return;
-    memory_ = std::make_shared<const OrtMemoryInfo>(*device.device_memory);
-    if (chosen && !(*chosen == memory_->device)) {
-      OrtMemoryInfo info = *memory_;
-      info.device = *chosen;
-      if (info.is_host()) {
-        memory_.reset();
-        return;
-      }
-      memory_ = std::make_shared<const OrtMemoryInfo>(std::move(info));
+    memory_ = chosen ? memory_on(*chosen) : own(*device.device_memory);
+    if (memory_->is_host()) {
+      memory_.reset();
+      return;
     }
     device_ = abi::device_of(*memory_);
     if (setup_.settings.use_env_allocators) {
@@ -357,6 +361,20 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       fail(ErrorCode::ep_fail, "{}: it gives no allocator for its memory '{}'", ep_->name, memory_->name);
     }
     allocator_ = std::make_unique<PluginAllocator>(ep_, *made, device_);
+  }
+
+  // The plugin's own object, which it may compare by its address.
+  std::shared_ptr<const OrtMemoryInfo> own(const OrtMemoryInfo& info) const { return {setup_.library, &info}; }
+
+  std::shared_ptr<const OrtMemoryInfo> memory_on(const OrtMemoryDevice& chosen) const {
+    for (const OrtEpDevice* device : setup_.devices) {
+      for (const OrtMemoryInfo* info : {device->device_memory, device->host_accessible_memory}) {
+        if (info && info->device == chosen) return own(*info);
+      }
+    }
+    OrtMemoryInfo info = *setup_.devices[0]->device_memory;
+    info.device = chosen;
+    return std::make_shared<const OrtMemoryInfo>(std::move(info));
   }
 
   OrtAllocator* raw_allocator() const { return allocator_ ? &allocator_->raw() : &abi::default_allocator(); }
@@ -419,6 +437,14 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     }
   }
 
+  // The node of a body, in the view of the graph around it, which was asked about before.
+  const OrtNode* parent_of(const Graph& body) const {
+    for (auto view = views_.rbegin(); view != views_.rend(); ++view) {
+      if (const OrtNode* parent = abi::find_parent(**view, body)) return parent;
+    }
+    return nullptr;
+  }
+
   // What the plugin says itself of the graph that it was just asked about (RhEpGetRefusals).
   std::unordered_map<NodeId, Capability::NodeRefusal> stated_refusals() const {
     std::unordered_map<NodeId, Capability::NodeRefusal> stated;
@@ -437,7 +463,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   }
 
   // The unit's graph and node as the plugin sees them.
-  const OrtGraph* show(const Unit& unit, std::vector<std::unique_ptr<OrtNode>>& nodes) {
+  const OrtGraph* show(const Unit& unit) {
     const std::string name(ep_->name);
     views_.push_back(abi::make_graph_view(*unit.body, {setup_.model, [name](const Graph&, NodeId) -> std::string_view { return name; }}));
     const OrtGraph& whole = *views_.back();
@@ -447,9 +473,10 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     const bool with_constants = std::ranges::any_of(unit.inputs, is_constant);
     views_.push_back(abi::make_subset_view(whole, all, {.name = unit.name, .constants_are_inputs = with_constants}));
     const OrtGraph& graph = *views_.back();
-    nodes.push_back(abi::make_fused_node(graph, static_cast<NodeId>(nodes.size()), unit.name, ep_->name));
-    order(unit.inputs, graph, nodes.back()->inputs);
-    order(unit.outputs, graph, nodes.back()->outputs);
+    fused_nodes_.push_back(abi::make_fused_node(graph, static_cast<NodeId>(fused_nodes_.size()), unit.name, ep_->name));
+    OrtNode& fused = *fused_nodes_.back();
+    order(unit.inputs, graph, fused, fused.inputs);
+    order(unit.outputs, graph, fused, fused.outputs);
     return &graph;
   }
 
@@ -463,9 +490,20 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     return nodes.empty() ? Where{} : unit.body->node(nodes.front()).where();
   }
 
-  static void order(const std::vector<std::string>& names, const OrtGraph& graph, std::vector<const OrtValueInfo*>& values) {
+  // By values of the node's own, which outlive the graph's.
+  static void order(const std::vector<std::string>& names, const OrtGraph& graph, OrtNode& node, std::vector<const OrtValueInfo*>& values) {
     values.clear();
-    for (const std::string& name : names) values.push_back(graph.find(name));
+    for (const std::string& name : names) {
+      const auto own = std::ranges::find(node.own_values, name, &OrtValueInfo::name);
+      if (own != node.own_values.end()) {
+        values.push_back(&*own);
+        continue;
+      }
+      OrtValueInfo& value = node.own_values.emplace_back();
+      value.name = name;
+      if (const OrtValueInfo* of_graph = graph.find(name)) value.type = of_graph->type;
+      values.push_back(&value);
+    }
   }
 
   PluginSetup setup_;
@@ -477,7 +515,8 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   OrtEpDataLayout layout_ = OrtEpDataLayout_Default;
   bool concurrent_ = true, records_ = false;
   std::mutex run_mutex_;
-  std::vector<std::unique_ptr<OrtGraph>> views_;  // until everything is compiled
+  std::vector<std::unique_ptr<OrtGraph>> views_;       // until everything is compiled
+  std::vector<std::unique_ptr<OrtNode>> fused_nodes_;  // of units: what the plugin made of them may refer to them
   std::vector<Pass> passes_;
   std::map<std::string, ContextNode> contexts_;  // by unit
 };

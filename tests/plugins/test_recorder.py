@@ -1,0 +1,179 @@
+"""Each call that a host makes of a provider, in ONNX Runtime and in Roundhouse: the records must be the same, but for what is listed."""
+
+import ctypes
+import gc
+import os
+import pathlib
+import re
+
+import numpy as np
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import roundhouse
+
+NAME = "RecorderExecutionProvider"
+LIBRARIES = pathlib.Path(
+    os.environ.get("ROUNDHOUSE_LIBRARY_DIR", pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib")
+)
+LIBRARY = str(LIBRARIES / "recorder_plugin.so")
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+Y = np.full((2, 3), 2, np.float32)
+
+
+def tensor(name, kind=TensorProto.FLOAT, shape=(2, 3)):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model_of(nodes, inputs, outputs=("y",), weights=()):
+    graph = helper.make_graph(nodes, "graph", inputs, [tensor(name) for name in outputs], list(weights))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def mul(a, b, y):
+    return helper.make_node("Mul", [a, b], [y], f"{y}_mul")
+
+
+def branches():
+    bodies = {
+        f"{side}_branch": helper.make_graph([mul("x", "z", side), mul(side, "z", f"{side}_2")], side, [], [tensor(f"{side}_2")])
+        for side in ("then", "else")
+    }
+    nodes = [mul("x", "z", "m"), helper.make_node("If", ["c"], ["i"], "choice", **bodies), mul("i", "m", "y")]
+    return model_of(nodes, [tensor("x"), tensor("z"), tensor("c", TensorProto.BOOL, [])])
+
+
+MODELS = {
+    "one": (model_of([mul("x", "z", "y")], [tensor("x"), tensor("z")]), {"x": X, "z": Y}),
+    "weights": (
+        model_of([mul("x", "w", "y")], [tensor("x")], weights=[numpy_helper.from_array(Y, "w")]),
+        {"x": X},
+    ),
+    "between": (
+        model_of(
+            [mul("x", "z", "m"), helper.make_node("Exp", ["m"], ["e"], "exp"), mul("e", "m", "y")],
+            [tensor("x"), tensor("z")],
+        ),
+        {"x": X, "z": Y},
+    ),
+    "branches": (branches(), {"x": X, "z": Y, "c": np.array(True)}),
+}
+FEATURES = ["", "memory,sync", "memory,streams,sync", "kernels", "kernels,memory,sync"]
+
+
+class Recorder:
+    """The provider in one host, with its record."""
+
+    def __init__(self, host, features):
+        self.host, self.name = host, f"recorder/{features}"
+        self.library = ctypes.CDLL(LIBRARY)
+        self.library.RhRecorderTake.restype = ctypes.c_char_p
+
+    def __enter__(self):
+        self.library.RhRecorderTake()
+        self.host.register_execution_provider_library(self.name, LIBRARY)
+        return self
+
+    def __exit__(self, *_):
+        gc.collect()
+        self.host.unregister_execution_provider_library(self.name)
+
+    def take(self):
+        return self.library.RhRecorderTake().decode().splitlines()
+
+    def device(self):
+        return next(d for d in self.host.get_ep_devices() if d.ep_name == NAME)
+
+    def session(self, model, config=None):
+        options = self.host.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = self.host.GraphOptimizationLevel.ORT_DISABLE_ALL
+        for key, value in (config or {}).items():
+            options.add_session_config_entry(key, value)
+        options.add_provider_for_devices([self.device()], {})
+        return self.host.InferenceSession(model, options)
+
+
+def record_of(host, features, model, feed):
+    """The lines of each phase, and the results of the runs."""
+    phases, results = {}, []
+    with Recorder(host, features) as recorder:
+        phases["register"] = recorder.take()
+        session = recorder.session(model)
+        phases["load"] = recorder.take()
+        for number in range(2):
+            results.append(session.run(None, feed)[0])
+            phases[f"run {number}"] = recorder.take()
+        binding = session.io_binding()
+        for name, value in feed.items():
+            binding.bind_cpu_input(name, value)
+        binding.bind_output("y")
+        binding.synchronize_inputs()
+        phases["synchronize inputs"] = recorder.take()
+        session.run_with_iobinding(binding)
+        phases["bound run"] = recorder.take()
+        binding.synchronize_outputs()
+        phases["synchronize outputs"] = recorder.take()
+        results.append(binding.copy_outputs_to_cpu()[0])
+        phases["copy out"] = recorder.take()
+        session.set_ep_dynamic_options({"key": "value"})
+        phases["dynamic options"] = recorder.take()
+        del binding, session
+        gc.collect()
+        phases["release"] = recorder.take()
+    phases["unregister"] = recorder.take()
+    return phases, results
+
+
+#: Calls that one host makes and the other does not, or at another time; docs/bindings.md has the reasons.
+DIFFERENCES = [
+    r"factory (Create|Release)Allocator ",  # shared allocators are made when first asked for
+    r"ep\d CreateAllocator pinned",  # so is pinned memory
+    r"factory ReleaseAllocator pinned",
+    r"CopyTensors ",  # each host copies where its placement wants it; ONNX Runtime leaves results of the CPU in pinned memory
+    r"Stream\.|ep\d CreateSyncStreamForDevice",  # here a stream is made before the run and ends before the provider is told
+]
+
+
+def compared(lines, has_bodies):
+    """What has to be the same: without numbers of allocators and names of threads, and of a model with bodies in any order."""
+    kept = [re.sub(r"(allocator|stream)\d+", r"\1", line) for line in lines]
+    kept = [line.removeprefix("[thread] ") if " CreateEp " in line else line for line in kept]
+    kept = [line for line in kept if not any(re.match(difference, line) for difference in DIFFERENCES)]
+    return sorted(kept) if has_bodies else kept
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("model", MODELS)
+def test_calls_are_those_of_onnxruntime(features, model):
+    theirs, expected = record_of(onnxruntime, features, *MODELS[model])
+    ours, results = record_of(roundhouse, features, *MODELS[model])
+    for one, other in zip(expected, results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    for phase, lines in theirs.items():
+        assert compared(ours[phase], model == "branches") == compared(lines, model == "branches"), phase
+
+
+WEIGHTLESS = [
+    ("", {}, None),
+    ("", {"ep.enable_weightless": "1"}, "NotImplemented"),
+    ("weightless", {"ep.enable_weightless": "1"}, None),
+    ("weightless", {"ep.enable_weightless_mode": "2"}, "EPFail"),  # its device does not say so
+    ("weightless", {"ep.enable_weightless_mode": "9"}, "InvalidArgument"),
+]
+
+
+@pytest.mark.parametrize(("features", "config", "failure"), WEIGHTLESS)
+@pytest.mark.parametrize("host", [onnxruntime, roundhouse], ids=lambda host: host.__name__)
+def test_models_without_weights_need_a_provider_that_makes_them(features, config, failure, host):
+    with Recorder(host, features) as recorder:
+        thrown = None
+        try:
+            recorder.session(MODELS["one"][0], config)
+        except Exception as error:  # noqa: BLE001 - each host has its own
+            thrown = type(error).__name__
+        gc.collect()
+        asked = any(line.startswith("GetWeightlessSupport") for line in recorder.take())
+    assert thrown == failure
+    assert asked == (features == "weightless" and config.get("ep.enable_weightless") == "1")
