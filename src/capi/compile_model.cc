@@ -50,7 +50,12 @@ class CallerSink final : public onnx::ExternalSink {
 };
 
 Model read_input(const OrtModelCompilationOptions& options) {
-  if (options.input_model) return abi::build_model(*options.input_model);
+  if (options.input_model) {
+    const OrtGraph* graph = options.input_model->graph.get();
+    if (graph && graph->outputs.empty())
+      fail(ErrorCode::invalid_argument, "the graph of the model has no outputs: name them with SetGraphOutputs");
+    return abi::build_model(*options.input_model);
+  }
   const onnx::ReadOptions read{.folder = glance_at_settings(options.session.config.pairs()).external_data_folder.value_or("")};
   if (options.input_data) return onnx::read_model({static_cast<const std::byte*>(options.input_data), options.input_bytes}, read);
   if (options.input_path.empty()) {

@@ -97,6 +97,16 @@ bool are_rows(const std::vector<Value>& maps) {
   });
 }
 
+/// In the caller's memory; where the tensor is on a device, itself.
+Value copy_of(const Tensor& tensor, OrtAllocator& allocator) {
+  if (!tensor.device().is_host()) return tensor;
+  Tensor copy = abi::allocate_tensor(allocator, tensor.dtype(), tensor.shape());
+  if (!copy.device().is_host())
+    fail(ErrorCode::invalid_argument, "the allocator is of {}, expected one of the host", copy.device().to_string());
+  copy_elements(tensor.view(), copy.mutable_view());
+  return copy;
+}
+
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateValue(const OrtValue* const* in, size_t count, ONNXType kind, OrtValue** out) {
@@ -124,19 +134,22 @@ OrtStatus* ORT_API_CALL GetValueCount(const OrtValue* value, size_t* out) {
   });
 }
 
-OrtStatus* ORT_API_CALL GetValue(const OrtValue* value, int index, OrtAllocator*, OrtValue** out) {
+OrtStatus* ORT_API_CALL GetValue(const OrtValue* value, int index, OrtAllocator* allocator, OrtValue** out) {
   return guard([&] {
     const Value& content = checked(value, "value").value;
     OrtValue*& result = checked(out, "out");
+    checked(allocator, "allocator");
     if (content.is_map()) {
       if (index != 0 && index != 1) fail(ErrorCode::fail, "map: value {} was asked for; 0 gives the keys, 1 the values", index);
-      result = new OrtValue(index == 0 ? content.map().keys : content.map().values);
+      result = new OrtValue(copy_of(index == 0 ? content.map().keys : content.map().values, *allocator));
     } else if (content.is_sequence()) {
       const std::vector<Value>& elements = content.sequence().elements;
       if (index < 0 || static_cast<size_t>(index) >= elements.size()) {
-        fail(ErrorCode::fail, "sequence: element {} was asked for of {}", index, elements.size());
+        const bool are_maps = !elements.empty() && elements[0].is_map();
+        fail(are_maps ? ErrorCode::runtime_exception : ErrorCode::fail, "sequence: element {} was asked for of {}", index, elements.size());
       }
-      result = new OrtValue(elements[index]);
+      const Value& element = elements[static_cast<size_t>(index)];
+      result = new OrtValue(element.is_tensor() ? copy_of(element.tensor(), *allocator) : element);
     } else {
       fail(ErrorCode::fail, "the value is neither a sequence nor a map");
     }

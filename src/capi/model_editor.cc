@@ -1,8 +1,11 @@
 // Models that are built in memory: types, values, nodes and graphs.
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "abi/model_builder.h"
 #include "abi/type_info.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 
@@ -70,6 +73,15 @@ const char* named(const char* text, const char* argument) {
   return text;
 }
 
+/// The place of the first entry that stands twice; the size where none does.
+template <typename T>
+size_t find_repeated(std::span<T* const> entries) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (std::ranges::find(entries.first(i), entries[i]) != entries.first(i).end()) return i;
+  }
+  return entries.size();
+}
+
 /// The caller's array with no null in it.
 template <typename T>
 std::span<T* const> filled(T* const* entries, size_t count, const char* argument) {
@@ -104,7 +116,8 @@ std::vector<const OrtValueInfo*> own_values(OrtNode& node, std::span<const char*
 std::vector<const OrtValueInfo*> adopt(OrtGraph& graph, OrtValueInfo** values, size_t count, const char* argument) {
   for (OrtValueInfo* value : filled(values, count, argument)) {
     if (!value->is_callers) fail(ErrorCode::invalid_argument, "value '{}' belongs to a graph already", value->name);
-    if (std::count(values, values + count, value) > 1) fail(ErrorCode::invalid_argument, "value '{}' is given twice", value->name);
+    if (std::count(values, values + count, value) > 1)
+      fail(ErrorCode::invalid_argument, "{} value '{}': a graph takes each one over", words::kTwice, value->name);
   }
   std::vector<const OrtValueInfo*> adopted;
   graph.adopted.reserve(graph.adopted.size() + count);
@@ -158,7 +171,12 @@ OrtStatus* ORT_API_CALL CreateNode(const char* op_type, const char* domain, cons
     node->inputs = own_values(*node, filled(inputs, input_count, "input_names"));
     node->outputs = own_values(*node, filled(outputs, output_count, "output_names"));
     auto copies = std::make_shared<std::vector<OrtOpAttr>>();
-    for (const OrtOpAttr* attribute : filled(attributes, attribute_count, "attributes")) copies->push_back(*attribute);
+    const std::span<OrtOpAttr* const> given = filled(attributes, attribute_count, "attributes");
+    if (const size_t at = find_repeated(given); at < given.size()) {
+      fail(ErrorCode::invalid_argument, "{} attribute '{}', the second time at {}: a node takes each one over", words::kTwice,
+           given[at]->attribute.name, at);
+    }
+    for (const OrtOpAttr* attribute : given) copies->push_back(*attribute);
     node->attributes = std::move(copies);
     node->is_callers = true;
     for (OrtOpAttr*& attribute : std::span(attributes, attribute_count)) delete std::exchange(attribute, nullptr);
@@ -193,21 +211,24 @@ OrtStatus* ORT_API_CALL AddInitializerToGraph(OrtGraph* graph, const char* name,
   return guard([&] {
     OrtGraph& target = built(graph);
     named(name, "name");
-    if (target.find(name)) fail(ErrorCode::invalid_argument, "the graph has an initializer '{}' already", name);
+    if (std::ranges::find(target.adopted_initializers, value, &std::unique_ptr<OrtValue>::get) != target.adopted_initializers.end()) {
+      fail(ErrorCode::invalid_argument, "the value of initializer '{}' has {} to the graph, which took it over", name, words::kAdded);
+    }
+    if (target.find(name)) fail(ErrorCode::invalid_argument, "{} initializer '{}': the graph has one of this name", words::kTwice, name);
     Value content(initializer_of(checked(value, "tensor"), data_is_external));
     OrtValueInfo& initializer = target.add_value(name);
     initializer.type = abi::type_info_of(content);
     initializer.is_constant = true;
     initializer.initializer = std::make_shared<const OrtValue>(std::move(content));
     target.initializers.push_back(&initializer);
-    delete value;
+    target.adopted_initializers.emplace_back(value);  // callers may go on to look at it
   });
 }
 
 OrtStatus* ORT_API_CALL AddNodeToGraph(OrtGraph* graph, OrtNode* node) {
   return guard([&] {
     OrtGraph& target = built(graph);
-    if (!checked(node, "node").is_callers) fail(ErrorCode::invalid_argument, "node '{}' belongs to a graph already", node->name);
+    if (!checked(node, "node").is_callers) fail(ErrorCode::invalid_argument, "node '{}' has {} to a graph", node->name, words::kAdded);
     node->id = static_cast<NodeId>(target.nodes.size());
     target.nodes.emplace_back(node);
     node->graph = &target;
@@ -232,6 +253,7 @@ OrtStatus* ORT_API_CALL AddGraphToModel(OrtModel* model, OrtGraph* graph) {
   return guard([&] {
     OrtModel& target = checked(model, "model");
     if (!built(graph).is_callers) fail(ErrorCode::invalid_argument, "the graph belongs to a model already");
+    if (target.graph) fail(ErrorCode::invalid_argument, "the model has a graph already, expected one that has none");
     graph->is_callers = false;
     target.graph.reset(graph);
   });

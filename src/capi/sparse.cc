@@ -1,5 +1,7 @@
 // Values that are sparse tensors.
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "abi/allocator.h"
 #include "abi/element_type.h"
@@ -72,6 +74,38 @@ void check_csr(const SparseTensor& sparse, size_t inner, size_t outer) {
   }
 }
 
+void check_index(int64_t index, int64_t limit, const char* what) {
+  if (index < 0 || index >= limit) fail(ErrorCode::invalid_argument, "{} is {}, expected a value in [0, {})", what, index, limit);
+}
+
+void check_coo_indices(const SparseTensor& sparse) {
+  const std::span<const int64_t> indices(sparse.indices.data<int64_t>(), static_cast<size_t>(sparse.indices.elements()));
+  const bool linear = sparse.indices.shape().rank() == 1;
+  const int64_t elements = sparse.dense_shape.elements();
+  for (size_t i = 0; i < indices.size(); ++i) check_index(indices[i], linear ? elements : sparse.dense_shape[i % 2], "COO: an index");
+}
+
+void check_csr_indices(const SparseTensor& sparse) {
+  for (int64_t i = 0; i < sparse.indices.elements(); ++i) {
+    check_index(sparse.indices.data<int64_t>()[i], sparse.dense_shape[1], "CSR: an inner index");
+  }
+  const std::span<const int64_t> outer(sparse.outer_indices.data<int64_t>(), static_cast<size_t>(sparse.outer_indices.elements()));
+  if (outer.empty()) return;
+  if (outer.front() != 0 || outer.back() != sparse.values.elements() || !std::ranges::is_sorted(outer)) {
+    fail(ErrorCode::invalid_argument, "CSR: the outer indices are {} to {}, expected 0 to the number of values, {}, in ascending order",
+         outer.front(), outer.back(), sparse.values.elements());
+  }
+}
+
+/// Of blocks: rows and columns, one list after the other.
+void check_block_indices(const SparseTensor& sparse) {
+  const Shape& indices = sparse.indices.shape();
+  if (indices.rank() != 2 || indices[0] != 2 || sparse.dense_shape.rank() != 2) return;
+  for (int64_t i = 0; i < sparse.indices.elements(); ++i) {
+    check_index(sparse.indices.data<int32_t>()[i], sparse.dense_shape[i < indices[1] ? 0 : 1], "blocks: an index");
+  }
+}
+
 Shape length(size_t count) { return {static_cast<int64_t>(count)}; }
 
 const Tensor& indices_of(const SparseTensor& sparse, OrtSparseIndicesFormat format) {
@@ -128,6 +162,7 @@ OrtStatus* ORT_API_CALL FillSparseTensorCoo(OrtValue* value, const OrtMemoryInfo
     SparseTensor filled = unfilled(value);
     filled.values = copy_of(filled.dtype, abi::checked_shape(values_dims, values_rank, filled.dtype), values, "values");
     filled.indices = copy_of(DType::int64, coo_shape(filled, indices_count), indices, "indices_data");
+    check_coo_indices(filled);
     filled.format = SparseTensor::Format::coo;
     sparse_of(value) = std::move(filled);
   });
@@ -142,6 +177,7 @@ OrtStatus* ORT_API_CALL FillSparseTensorCsr(OrtValue* value, const OrtMemoryInfo
     check_csr(filled, inner_count, outer_count);
     filled.indices = copy_of(DType::int64, length(inner_count), inner, "inner_indices_data");
     filled.outer_indices = copy_of(DType::int64, length(outer_count), outer, "outer_indices_data");
+    check_csr_indices(filled);
     filled.format = SparseTensor::Format::csr;
     sparse_of(value) = std::move(filled);
   });
@@ -154,6 +190,7 @@ OrtStatus* ORT_API_CALL FillSparseTensorBlockSparse(OrtValue* value, const OrtMe
     SparseTensor filled = unfilled(value);
     filled.values = copy_of(filled.dtype, abi::checked_shape(values_dims, values_rank, filled.dtype), values, "values");
     filled.indices = copy_of(DType::int32, abi::checked_shape(indices_dims, indices_rank, DType::int32), indices, "indices_data");
+    check_block_indices(filled);
     filled.format = SparseTensor::Format::block;
     sparse_of(value) = std::move(filled);
   });

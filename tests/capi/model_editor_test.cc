@@ -285,5 +285,98 @@ TEST_F(ModelEditorTest, RefusesAnotherOperatorSet) {
   EXPECT_EQ(code_of(editor.ApplyModelToModelEditorSession(session, addition)), ORT_INVALID_ARGUMENT);
 }
 
+// Of handles that a call takes over: none is freed twice, and after an error the caller has all of them still.
+
+TEST_F(ModelEditorTest, AnAttributeGivenTwiceStaysTheCallers) {
+  const float alpha = 0.5f;
+  OrtOpAttr* attribute = nullptr;
+  Ort::ThrowOnError(api.CreateOpAttr("alpha", &alpha, 1, ORT_OP_ATTR_FLOAT, &attribute));
+  const char *input = "x", *output = "y";
+  OrtNode* node = nullptr;
+  OrtOpAttr* twice[] = {attribute, attribute};
+  EXPECT_EQ(code_of(editor.CreateNode("LeakyRelu", "", "leaky", &input, 1, &output, 1, twice, 2, &node)), ORT_INVALID_ARGUMENT);
+  OrtOpAttr* with_null[] = {attribute, nullptr};
+  EXPECT_EQ(code_of(editor.CreateNode("LeakyRelu", "", "leaky", &input, 1, &output, 1, with_null, 2, &node)), ORT_INVALID_ARGUMENT);
+  Ort::ThrowOnError(editor.CreateNode("LeakyRelu", "", "leaky", &input, 1, &output, 1, &attribute, 1, &node));
+  api.ReleaseNode(node);
+}
+
+TEST_F(ModelEditorTest, AnInitializerGivenTwiceIsRefused) {
+  OrtGraph* graph = nullptr;
+  Ort::ThrowOnError(editor.CreateGraph(&graph));
+  OrtValue* value = owned({1, 2, 3}).release();
+  Ort::ThrowOnError(editor.AddInitializerToGraph(graph, "w", value, false));
+  EXPECT_EQ(code_of(editor.AddInitializerToGraph(graph, "w2", value, false)), ORT_INVALID_ARGUMENT);
+  void* data = nullptr;  // the graph keeps the value, and who knows its address reads it
+  Ort::ThrowOnError(api.GetTensorMutableData(value, &data));
+  EXPECT_EQ(static_cast<float*>(data)[2], 3);
+  api.ReleaseGraph(graph);
+}
+
+TEST_F(ModelEditorTest, ANameGivenTwiceLeavesTheValueWithTheCaller) {
+  OrtGraph* graph = nullptr;
+  Ort::ThrowOnError(editor.CreateGraph(&graph));
+  Ort::ThrowOnError(editor.AddInitializerToGraph(graph, "w", owned({1, 2, 3}).release(), false));
+  const Ort::Value other = owned({4, 5, 6});
+  EXPECT_EQ(code_of(editor.AddInitializerToGraph(graph, "w", const_cast<OrtValue*>(static_cast<const OrtValue*>(other)), false)),
+            ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(other.GetTensorData<float>()[0], 4);
+  api.ReleaseGraph(graph);
+}
+
+TEST_F(ModelEditorTest, ValuesGivenTwiceStayTheCallers) {
+  OrtGraph* graph = nullptr;
+  Ort::ThrowOnError(editor.CreateGraph(&graph));
+  std::vector<Ort::ValueInfo> values = rows_of_three("x");
+  OrtValueInfo* value = values[0];
+  OrtValueInfo* twice[] = {value, value};
+  EXPECT_EQ(code_of(editor.SetGraphInputs(graph, twice, 2)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(editor.SetGraphOutputs(graph, twice, 2)), ORT_INVALID_ARGUMENT);
+  OrtValueInfo* with_null[] = {value, nullptr};
+  EXPECT_EQ(code_of(editor.SetGraphInputs(graph, with_null, 2)), ORT_INVALID_ARGUMENT);
+  const char* name = nullptr;
+  Ort::ThrowOnError(api.GetValueInfoName(value, &name));
+  EXPECT_STREQ(name, "x");
+  Ort::ThrowOnError(editor.SetGraphInputs(graph, &value, 1));
+  values[0].release();
+  api.ReleaseGraph(graph);
+}
+
+TEST_F(ModelEditorTest, AModelHasOneGraph) {
+  OrtGraph *first = nullptr, *second = nullptr;
+  Ort::ThrowOnError(editor.CreateGraph(&first));
+  Ort::ThrowOnError(editor.CreateGraph(&second));
+  Ort::Model model({{"", 18}});
+  Ort::ThrowOnError(editor.AddGraphToModel(model, first));
+  EXPECT_EQ(code_of(editor.AddGraphToModel(model, second)), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(editor.AddGraphToModel(model, first)), ORT_INVALID_ARGUMENT);
+  api.ReleaseGraph(second);
+}
+
+TEST_F(ModelEditorTest, ANodeBelongsToOneGraph) {
+  OrtGraph* graph = nullptr;
+  Ort::ThrowOnError(editor.CreateGraph(&graph));
+  const char *input = "x", *output = "y";
+  OrtNode* node = nullptr;
+  Ort::ThrowOnError(editor.CreateNode("Neg", "", "node", &input, 1, &output, 1, nullptr, 0, &node));
+  Ort::ThrowOnError(editor.AddNodeToGraph(graph, node));
+  EXPECT_EQ(code_of(editor.AddNodeToGraph(graph, node)), ORT_INVALID_ARGUMENT);
+  api.ReleaseGraph(graph);
+}
+
+TEST_F(ModelEditorTest, AModelWithoutOutputsIsNotCompiled) {
+  Ort::Graph graph;
+  std::vector<Ort::ValueInfo> inputs = rows_of_three("x");
+  graph.SetInputs(inputs);
+  add(graph, "Neg", {"x"}, {"y"});
+  Ort::Model model({{"", 18}});
+  model.AddGraph(graph);
+  Ort::ModelCompilationOptions compilation(env, options);
+  void* bytes = nullptr;
+  size_t size = 0;
+  compilation.SetInputModel(model).SetOutputModelBuffer(allocator, &bytes, &size);
+  EXPECT_FALSE(Ort::CompileModel(env, compilation).IsOK());
+}
+
 }  // namespace
 }  // namespace rh::test

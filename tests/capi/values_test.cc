@@ -246,5 +246,98 @@ TEST_F(ValuesTest, SparseCsrOverCallersMemory) {
   EXPECT_EQ(count, 4u);
 }
 
+// What GetValue gives is a copy, in memory of the caller's allocator.
+
+TEST_F(ValuesTest, ElementsOfSequencesAreCopies) {
+  float data[2] = {1, 2};
+  const int64_t shape[] = {2};
+  std::vector<Ort::Value> parts;
+  parts.push_back(Ort::Value::CreateTensor<float>(cpu, data, 2, shape, 1));
+  const Ort::Value sequence = Ort::Value::CreateSequence(parts);
+  const Ort::Value element = sequence.GetValue(0, allocator);
+  data[0] = 99;
+  EXPECT_EQ(element.GetTensorData<float>()[0], 1);
+  EXPECT_NE(element.GetTensorData<float>(), data);
+}
+
+TEST_F(ValuesTest, KeysAndValuesOfMapsAreCopies) {
+  int64_t numbers[] = {3, 5};
+  float data[] = {30, 50};
+  const int64_t shape[] = {2};
+  const Ort::Value keys = Ort::Value::CreateTensor<int64_t>(cpu, numbers, 2, shape, 1);
+  const Ort::Value values = Ort::Value::CreateTensor<float>(cpu, data, 2, shape, 1);
+  const Ort::Value map = Ort::Value::CreateMap(keys, values);
+  Ort::Value first = map.GetValue(1, allocator);
+  const Ort::Value second = map.GetValue(1, allocator);
+  first.GetTensorMutableData<float>()[0] = 99;
+  EXPECT_EQ(second.GetTensorData<float>()[0], 30);
+}
+
+TEST_F(ValuesTest, CopiesComeFromTheCallersAllocator) {
+  struct Counting : OrtAllocator {
+    explicit Counting(const OrtMemoryInfo* memory) : OrtAllocator{}, info(memory) {
+      version = ORT_API_VERSION;
+      Alloc = [](OrtAllocator* self, size_t bytes) {
+        ++static_cast<Counting*>(self)->blocks;
+        return std::malloc(bytes);
+      };
+      Free = [](OrtAllocator* self, void* memory) {
+        if (memory) --static_cast<Counting*>(self)->blocks;
+        std::free(memory);
+      };
+      Info = [](const OrtAllocator* self) { return static_cast<const Counting*>(self)->info; };
+    }
+    const OrtMemoryInfo* info;
+    int blocks = 0;
+  } counting(cpu);
+  float data[2] = {1, 2};
+  const int64_t shape[] = {2};
+  std::vector<Ort::Value> parts;
+  parts.push_back(Ort::Value::CreateTensor<float>(cpu, data, 2, shape, 1));
+  const Ort::Value sequence = Ort::Value::CreateSequence(parts);
+  {
+    const Ort::Value element = sequence.GetValue(0, &counting);
+    EXPECT_EQ(counting.blocks, 1);
+  }
+  EXPECT_EQ(counting.blocks, 0);
+}
+
+TEST_F(ValuesTest, PlacesBehindTheLastElement) {
+  int64_t numbers[] = {3};
+  float data[] = {30};
+  const int64_t shape[] = {1};
+  const Ort::Value keys = Ort::Value::CreateTensor<int64_t>(cpu, numbers, 1, shape, 1);
+  const Ort::Value values = Ort::Value::CreateTensor<float>(cpu, data, 1, shape, 1);
+  std::vector<Ort::Value> maps;
+  maps.push_back(Ort::Value::CreateMap(keys, values));
+  OrtValue* out = nullptr;
+  EXPECT_EQ(code_of(api.GetValue(maps[0], 2, allocator, &out)), ORT_FAIL);
+  const Ort::Value sequence = Ort::Value::CreateSequence(maps);
+  EXPECT_EQ(code_of(api.GetValue(sequence, 999, allocator, &out)), ORT_RUNTIME_EXCEPTION);
+}
+
+TEST_F(ValuesTest, IndicesOfSparseTensorsStayWithinTheDenseShape) {
+  const float data[] = {1, 2};
+  const int64_t values_shape[] = {2};
+  const auto coo = [&](std::vector<int64_t> indices) {
+    Ort::Value value = Ort::Value::CreateSparseTensor(allocator, {3, 3}, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT);
+    return code_of(api.FillSparseTensorCoo(value, cpu, values_shape, 1, data, indices.data(), indices.size()));
+  };
+  EXPECT_EQ(coo({0, 8}), ORT_OK);
+  EXPECT_NE(coo({0, 9}), ORT_OK);
+  EXPECT_NE(coo({-1, 8}), ORT_OK);
+  EXPECT_EQ(coo({0, 1, 2, 2}), ORT_OK);
+  EXPECT_NE(coo({0, 1, 2, 3}), ORT_OK);
+  const auto csr = [&](std::vector<int64_t> inner, std::vector<int64_t> outer) {
+    Ort::Value value = Ort::Value::CreateSparseTensor(allocator, {3, 3}, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT);
+    return code_of(api.FillSparseTensorCsr(value, cpu, values_shape, 1, data, inner.data(), inner.size(), outer.data(), outer.size()));
+  };
+  EXPECT_EQ(csr({0, 2}, {0, 1, 1, 2}), ORT_OK);
+  EXPECT_NE(csr({0, 3}, {0, 1, 1, 2}), ORT_OK);
+  EXPECT_NE(csr({0, -2}, {0, 1, 1, 2}), ORT_OK);
+  EXPECT_NE(csr({0, 2}, {0, 1, 1, 9}), ORT_OK);
+  EXPECT_NE(csr({0, 2}, {0, 2, 1, 2}), ORT_OK);
+}
+
 }  // namespace
 }  // namespace rh::test
