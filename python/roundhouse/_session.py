@@ -157,7 +157,7 @@ class Session:
     def _validate_input(self, feed_input_names):
         missing = [name for name in self._required if name not in feed_input_names]
         if missing:
-            raise ValueError(f"required inputs {missing} are missing from the feed, which has {list(feed_input_names)}")
+            raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(feed_input_names)}).")
 
     def _check(self, feed):
         if not isinstance(feed, collections.abc.Mapping):

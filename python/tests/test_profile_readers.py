@@ -64,6 +64,7 @@ for event in events[0]:
     keys = ("op_name", "provider", "activation_size", "output_size", "input_type_shape", "output_type_shape")
     facts = {key: args.get(key) for key in keys}
     print(event["cat"], event["ph"], event["name"], facts if args else args, sorted(event), "thread_scheduling_stats" in args)
+    print(sorted(key for key in args if key.startswith("mem_")))
 for path in paths:  # each event on a line of its own, a comma behind it
     lines = pathlib.Path(path).read_text().splitlines()
     print(lines[0], lines[-1], all(line.startswith('{"cat" : "') for line in lines[1:-1]))

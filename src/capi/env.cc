@@ -119,8 +119,12 @@ OrtStatus* ORT_API_CALL SetGlobalDenormalAsZero(OrtThreadingOptions* options) {
 
 OrtStatus* ORT_API_CALL SetGlobalIntraOpThreadAffinity(OrtThreadingOptions* options, const char* affinity) {
   return guard([&] {
-    if (!*&checked(affinity, "affinity_string")) fail(ErrorCode::invalid_argument, "affinity_string is empty");
-    checked(options, "tp_options").intra_op_affinity = affinity;
+    constexpr size_t kMost = 4096;
+    const std::string_view text = &checked(affinity, "affinity_string");
+    if (text.empty() || text.size() > kMost) {
+      fail(ErrorCode::invalid_argument, "Size of affinity string must be between 1 and {}, it is {}", kMost, text.size());
+    }
+    checked(options, "tp_options").intra_op_affinity = text;
   });
 }
 

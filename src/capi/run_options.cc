@@ -1,4 +1,5 @@
 #include "abi/options.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 
@@ -59,7 +60,8 @@ OrtStatus* ORT_API_CALL RunOptionsUnsetTerminate(OrtRunOptions* options) {
 OrtStatus* ORT_API_CALL AddRunConfigEntry(OrtRunOptions* options, const char* key, const char* value) {
   return change(options, [&](OrtRunOptions& o) {
     const std::string_view name = &checked(key, "config_key"), text = &checked(value, "config_value");
-    if (name.empty() || name.size() > kMaxKey) {
+    if (name.empty()) fail(ErrorCode::invalid_argument, "{}: a run config key has 1 to {} characters", words::kEmptyKey, kMaxKey);
+    if (name.size() > kMaxKey) {
       fail(ErrorCode::invalid_argument, "run config key: {} characters; 1 to {} are allowed", name.size(), kMaxKey);
     }
     if (text.size() > kMaxValue) {

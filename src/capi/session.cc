@@ -4,6 +4,7 @@
 #include "abi/allocator.h"
 #include "abi/arena_allocator.h"
 #include "abi/type_info.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/table.h"
@@ -68,6 +69,7 @@ OrtStatus* create_from_file(const OrtEnv* env, const ORTCHAR_T* path, const OrtS
 OrtStatus* create_from_bytes(const OrtEnv* env, const void* data, size_t bytes, const OrtSessionOptions* options,
                              OrtPrepackedWeightsContainer* weights, OrtSession** out) {
   return guard([&] {
+    if (!data && bytes > 0) fail(ErrorCode::invalid_argument, "{} Argument 'model_data' must not be null", words::kNoModelData);
     const auto* first = checked_array(static_cast<const std::byte*>(data), bytes, "model_data");
     return create(env, options, weights, out, std::span<const std::byte>(first, bytes));
   });
@@ -173,15 +175,19 @@ OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemo
       result = shared;
       return;
     }
-    const auto arena = std::dynamic_pointer_cast<Arena>(session_of(session).options().host_memory);
-    if (arena && info->device == abi::host_memory_info().device) {
-      result = abi::new_arena_allocator(*info, arena);
-      return;
-    }
     if (info->device != abi::host_memory_info().device) {
       fail(ErrorCode::invalid_argument, "the session has no allocator for memory '{}'", info->name);
     }
-    result = abi::new_host_allocator(*info);
+    const SessionOptions& options = session_of(session).options();
+    if (const auto arena = std::dynamic_pointer_cast<Arena>(options.host_memory)) {
+      result = abi::new_arena_allocator(*info, arena);
+    } else if (OrtAllocator* registered = options.host_memory ? const_cast<OrtEnv&>(*session->env).find_allocator(*info) : nullptr) {
+      result = registered;  // the environment's, which its owner releases
+    } else if (info->allocator_type == OrtArenaAllocator && options.cpu_arena) {
+      result = abi::new_arena_allocator(*info, std::make_shared<Arena>(abi::allocator_over(abi::default_allocator()), ArenaSettings()));
+    } else {
+      result = abi::new_host_allocator(*info);
+    }
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "abi/options.h"
 #include "abi/value.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 
@@ -166,7 +167,8 @@ OrtStatus* ORT_API_CALL SessionOptionsSetEpContextDataReadFunc(OrtSessionOptions
 OrtStatus* ORT_API_CALL AddSessionConfigEntry(OrtSessionOptions* options, const char* key, const char* value) {
   return change(options, [&](OrtSessionOptions& o) {
     const std::string_view name = &checked(key, "config_key"), text = &checked(value, "config_value");
-    if (name.empty() || name.size() > kMaxKey) {
+    if (name.empty()) fail(ErrorCode::invalid_argument, "{}: a session config key has 1 to {} characters", words::kEmptyKey, kMaxKey);
+    if (name.size() > kMaxKey) {
       fail(ErrorCode::invalid_argument, "session config key: {} characters; 1 to {} are allowed", name.size(), kMaxKey);
     }
     if (text.size() > kMaxValue) {

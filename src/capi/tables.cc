@@ -1,5 +1,7 @@
 #include <cstdio>
+#include <string_view>
 
+#include "capi/guard.h"
 #include "capi/stub.h"
 #include "capi/table.h"
 #include "roundhouse/roundhouse_c_api.h"
@@ -90,8 +92,21 @@ const OrtEpApi* ORT_API_CALL GetEpApi() { return &kEpApi; }
 const OrtInteropApi* ORT_API_CALL GetInteropApi() { return &kInteropApi; }
 const OrtModelPackageApi* ORT_API_CALL GetModelPackageApi() { return &kModelPackageApi; }
 const OrtTrainingApi* ORT_API_CALL GetTrainingApi(uint32_t) { return nullptr; }
-OrtExperimentalFnPtr ORT_API_CALL GetExperimentalFunction(const char*) { return nullptr; }
-const char* ORT_API_CALL GetBuildInfoString() { return "Roundhouse " RH_VERSION ", ONNX Runtime API 1.32.0"; }
+
+namespace {
+
+// The only one that ONNX Runtime has of these: a test that there are such functions.
+OrtStatus* ORT_API_CALL experimental_test(int64_t* out) {
+  return guard([&] { checked(out, "out") = 12345; });
+}
+
+}  // namespace
+
+OrtExperimentalFnPtr ORT_API_CALL GetExperimentalFunction(const char* name) {
+  const bool is_known = name && std::string_view(name) == "OrtApi_ExperimentalApiTest_SinceV28";
+  return is_known ? reinterpret_cast<OrtExperimentalFnPtr>(experimental_test) : nullptr;
+}
+const char* ORT_API_CALL GetBuildInfoString() { return "Build Info: Roundhouse " RH_VERSION ", ONNX Runtime API 1.32.0"; }
 
 namespace {
 

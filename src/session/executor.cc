@@ -325,11 +325,15 @@ Status run_step(Frame& frame, const Step& step) {
   const bool watched = frame.controls().observer != nullptr;
   if (!profiler && !watched) return step.kernel->run(context);
   const std::string given = profiler ? inputs_in_trace(frame, step) : std::string();
+  const MemoryInTrace held = profiler ? memory_now(frame) : MemoryInTrace();
   const Profiler::Mark mark = profiler ? profiler->begin() : Profiler::Mark();
   const auto begin = std::chrono::steady_clock::now();
   Status status = step.kernel->run(context);
   const auto end = std::chrono::steady_clock::now();
-  if (profiler) profiler->record_node(*step.node, step.provider, mark, given + "," + outputs_in_trace(frame, step));
+  if (profiler) {
+    const std::string memory = memory_in_trace(held, memory_now(frame));
+    profiler->record_node(*step.node, step.provider, mark, given + "," + outputs_in_trace(frame, step) + "," + memory);
+  }
   if (watched && status.ok()) watch(frame, step, begin, end);
   return status;
 }

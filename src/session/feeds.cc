@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/known_words.h"
 #include "session/compile/compile.h"
 #include "session/run_state.h"
 #include "session/value_types.h"
@@ -26,8 +27,9 @@ std::string NameIndex::list() const {
 
 Status check_input(const ValueInfo& info, const Value& value) {
   if (!fits(info.type, value)) {
-    return error_status(ErrorCode::invalid_argument, "Unexpected input data type: input '{}' is {}, expected {}", info.name, kind_of(value),
-                        onnx_type_string(info.type));
+    const std::string expected = onnx_type_string(info.type), found = kind_of(value);
+    return error_status(ErrorCode::invalid_argument, "{}: input '{}' is {}, expected {}", fmt::format(words::kInputType, found, expected),
+                        info.name, found, expected);
   }
   if (!value.is_tensor() || !info.type.is_tensor()) return {};
   const Shape& shape = value.tensor().shape();

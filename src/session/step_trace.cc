@@ -1,5 +1,7 @@
 #include "session/step_trace.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/process.h"
@@ -58,6 +60,19 @@ std::string outputs_in_trace(const Frame& frame, const Step& step) {
   return fmt::format(R"("output_size" : "{}","output_type_shape" : {},"thread_scheduling_stats" : {{"main_thread": {{"thread_id": "{}",)"
                      R"( "core": {}}}, "sub_threads": {{}}}})",
                      bytes, type_shapes(made), thread_number(), this_processor());
+}
+
+MemoryInTrace memory_now(const Frame& frame) {
+  const MemoryAccount& account = *frame.account();
+  const auto held = static_cast<int64_t>(account.used());
+  return {held, held - static_cast<int64_t>(account.used(MemoryUse::weights))};
+}
+
+std::string memory_in_trace(const MemoryInTrace& before, const MemoryInTrace& after) {
+  return fmt::format(R"("mem_arena_held" : "{}","mem_arena_held_delta" : "{}","mem_bytes_in_use" : "{}","mem_in_use_delta" : "{}",)"
+                     R"("mem_in_use_peak" : "{}","mem_bytes_requested_in_use" : "{}","mem_requested_in_use_delta" : "{}")",
+                     after.held, after.held - before.held, after.used, after.used - before.used, std::max(before.used, after.used),
+                     after.used, after.used - before.used);
 }
 
 }  // namespace rh
