@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 namespace rh::cli {
 
@@ -20,10 +21,16 @@ using nlohmann::json;
 
 constexpr int kTellDescriptor = 3;
 
+/// Without the names that glibc has from 2.32 on.
 std::string signal_text(int number) {
-  const char* name = sigabbrev_np(number);
-  const char* about = sigdescr_np(number);
-  return std::string("SIG") + (name ? name : std::to_string(number).c_str()) + (about ? std::string(" (") + about + ")" : std::string());
+  static constexpr std::pair<int, const char*> kNames[] = {
+      {SIGABRT, "ABRT"}, {SIGALRM, "ALRM"}, {SIGBUS, "BUS"},   {SIGFPE, "FPE"},   {SIGHUP, "HUP"},   {SIGILL, "ILL"},   {SIGINT, "INT"},
+      {SIGKILL, "KILL"}, {SIGPIPE, "PIPE"}, {SIGQUIT, "QUIT"}, {SIGSEGV, "SEGV"}, {SIGSYS, "SYS"},   {SIGTERM, "TERM"}, {SIGTRAP, "TRAP"},
+      {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGXCPU, "XCPU"}, {SIGXFSZ, "XFSZ"}, {SIGSTOP, "STOP"}, {SIGTSTP, "TSTP"},
+  };
+  const auto* named = std::ranges::find(kNames, number, &std::pair<int, const char*>::first);
+  const char* about = strsignal(number);
+  return "SIG" + (named == std::end(kNames) ? std::to_string(number) : named->second) + (about ? std::string(" (") + about + ")" : "");
 }
 
 /// In the child: sets its descriptors and becomes the program.

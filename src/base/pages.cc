@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #if defined(__linux__)
+#include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
@@ -169,8 +170,12 @@ void trim_heap() {
 }
 
 size_t free_heap_bytes() {
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-  return ::mallinfo2().fordblks;
+#if defined(__GLIBC__)
+  struct Counts {  // struct mallinfo2, which glibc has from 2.33 on
+    size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+  };
+  static const auto counts = reinterpret_cast<Counts (*)()>(::dlsym(RTLD_DEFAULT, "mallinfo2"));
+  return counts ? counts().fordblks : 0;
 #else
   return 0;
 #endif

@@ -7,6 +7,9 @@
 #include <sched.h>
 #include <unistd.h>
 #endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 namespace rh {
 
@@ -20,7 +23,7 @@ int process_number() {
 
 uint64_t thread_number() {
 #if defined(__linux__)
-  return static_cast<uint64_t>(gettid());
+  return static_cast<uint64_t>(syscall(SYS_gettid));  // glibc has a function for it from 2.30 on
 #else
   return std::hash<std::thread::id>()(std::this_thread::get_id()) & 0xffffffff;
 #endif
