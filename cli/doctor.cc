@@ -12,6 +12,7 @@
 #include "model_options.h"
 #include "print.h"
 #include "probe.h"
+#include "python_packages.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -112,6 +113,7 @@ std::string device_text(const json& device) {
 struct Doctor {
   std::vector<std::string> plugins;
   std::string root = "/";
+  std::string packages;
   double limit_s = 30;
   bool all = false;
 
@@ -119,6 +121,7 @@ struct Doctor {
     json report = list_providers();
     const auto limit = std::chrono::milliseconds(static_cast<int64_t>(limit_s * 1000));
     report["accelerators"] = find_accelerators(root);
+    report["python"] = packages.empty() ? find_own_python_packages() : find_python_packages(packages);
     json examined = json::array();
     if (plugins.empty()) {
       for (const json& provider : report["providers"]) examined.push_back(examine(provider, report["hardware"], limit));
@@ -163,6 +166,7 @@ struct Doctor {
     for (const json& device : report["hardware"]) std::printf("  %s\n", device_text(device).c_str());
     const std::string why_not = report["amx"]["reason"];
     std::printf("  AMX: %s\n", report["amx"]["used"] ? "used for products of floats" : ("not used: " + why_not).c_str());
+    if (report["python"].is_object()) print_packages(globals, report["python"]);
     for (const json& accelerator : report["accelerators"]) print_accelerator(globals, accelerator);
     size_t absent = 0;
     for (const json& provider : report["providers"]) {
@@ -175,6 +179,17 @@ struct Doctor {
     }
     if (absent)
       std::printf("\n%zu more known providers are not installed, or not for this system; --all says what each would take\n", absent);
+  }
+
+  static void print_packages(const Globals& globals, const json& python) {
+    std::printf("\n%s  %s\n", styled(globals, Style::bold, "Python packages").c_str(), python["folder"].get<std::string>().c_str());
+    for (const json& package : python["packages"])
+      std::printf("  package     %s %s\n", package["name"].get<std::string>().c_str(), package["version"].get<std::string>().c_str());
+    const std::string names = python["import_onnxruntime"], verdict = python["verdict"];
+    std::printf("  programs    `import onnxruntime` gets %s\n", names.empty() ? "nothing" : names.c_str());
+    if (verdict.empty()) return;
+    std::printf("  overlap     %s\n  remedy      %s\n", styled(globals, Style::bad, verdict).c_str(),
+                python["remedy"].get<std::string>().c_str());
   }
 
   static void print_accelerator(const Globals& globals, const json& a) {
@@ -255,6 +270,7 @@ Command declare_doctor(CLI::App& app, const Globals& globals) {
   auto doctor = std::make_shared<Doctor>();
   app.add_option("--plugin", doctor->plugins, "Examine these libraries of providers alone");
   app.add_option("--root", doctor->root, "Where the system's /sys, /dev and /etc are that GPUs and NPUs are looked for in");
+  app.add_option("--packages", doctor->packages, "The folder of Python packages (site-packages) to examine; by default the command's own");
   app.add_option("--time-limit", doctor->limit_s, "Seconds that a library has for being tried")->check(CLI::Range(0.1, 3600.0));
   app.add_flag("--all", doctor->all, "Show the providers that are not installed as well");
   return [doctor, &globals] { return (*doctor)(globals); };
