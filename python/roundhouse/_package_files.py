@@ -19,9 +19,11 @@ def directory_hash(source_dir: str) -> str:
                 raise ValueError(f"symlink not allowed: '{path}'")
         for name in files:
             path = os.path.join(folder, name)
+            digest = hashlib.sha256()
             with open(path, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            rows.append((os.fsencode(os.path.relpath(path, source_dir).replace(os.sep, "/")), digest.encode()))
+                while block := file.read(1 << 20):
+                    digest.update(block)
+            rows.append((os.fsencode(os.path.relpath(path, source_dir).replace(os.sep, "/")), digest.hexdigest().encode()))
     text = b"".join(digest + b"  " + path + b"\n" for path, digest in sorted(rows))
     return "sha256:" + hashlib.sha256(text).hexdigest()
 

@@ -50,7 +50,7 @@ class Column {
   bool to_doubles(std::vector<double>& to) const {
     to.reserve(items_.size());
     for (PyObject* item : items_) {
-      to.push_back(PyFloat_Check(item) ? PyFloat_AS_DOUBLE(item) : PyLong_AsDouble(item));
+      to.push_back(PyFloat_Check(item) ? PyFloat_AsDouble(item) : PyLong_AsDouble(item));
       if (to.back() == -1.0 && PyErr_Occurred()) {
         PyErr_Clear();
         return false;
@@ -268,7 +268,7 @@ std::optional<nb::list> dicts_of_rows(const Ort::Value& sequence) {
       const nb::object number = nb::steal(PyFloat_FromDouble(static_cast<double>(values[k])));
       if (!number || PyDict_SetItem(dict.ptr(), keys[k].ptr(), number.ptr()) != 0) throw nb::python_error();
     }
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), nb::object(dict).release().ptr());
+    PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(i), nb::object(dict).release().ptr());
   }
   return list;
 }
