@@ -23,6 +23,10 @@ DEBIAN = {
     "libopenjp2-7-dev": ("OpenJPEG", "BSD-2-Clause"),
     "libtiff-dev": ("libtiff", "libtiff"),
     "libwebp-dev": ("libwebp", "BSD-3-Clause"),
+    "liblzma-dev": ("XZ Utils", "0BSD"),
+    "libzstd-dev": ("Zstandard", "BSD-3-Clause"),
+    "libdeflate-dev": ("libdeflate", "MIT"),
+    "liblerc-dev": ("LERC", "Apache-2.0"),
     "zlib1g-dev": ("zlib", "Zlib"),
     "g++": ("libstdc++", "GPL-3.0-with-GCC-exception"),
 }

@@ -119,6 +119,15 @@ stage_wheel() {
     ROUNDHOUSE_WHEELS=$dir pytest wheel.packages tests/packages/test_wheels.py
 }
 
+# Wheels for other systems and packages of other languages: on root file systems, each Python, and applications.
+stage_packages() {
+  local dir=$root/build/portable-wheels
+  install_packages strace
+  rm -rf "$dir" && mkdir -p "$dir" && stage_build &&
+    ROUNDHOUSE_WHEELS=$dir scripts/wheel manylinux >"$dir/log" 2>&1 || { tail -n 40 "$dir/log"; return 1; }
+  ROUNDHOUSE_PORTABLE_WHEELS=$dir pytest packages tests/packages/portable
+}
+
 asan_options() {
   export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 }
