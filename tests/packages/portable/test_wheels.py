@@ -73,7 +73,7 @@ def test_what_the_libraries_export(tmp_path):
     assert exported("libroundhouse.so.1") == set(re.findall(r"^ +(\w+);", (ROOT / "src/capi/exports.map").read_text(), re.M))
     assert exported("libroundhouse_images.so") == {"roundhouse_images"}
     assert exported("libroundhouse_regex.so") == {"roundhouse_regex"}
-    assert exported("roundhouse_provider_openvino.so") == {"CreateEpFactories", "ReleaseEpFactory"}
+    assert exported("roundhouse_provider_openvino.so") == {"CreateEpFactories", "ReleaseEpFactory", "RhEpGetPasses", "RhEpGetRefusals"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
