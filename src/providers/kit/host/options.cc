@@ -6,7 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/file.h"
 #include "base/nearest.h"
+#include "providers/kit/cache/content_hash.h"
 
 namespace rh::kit {
 
@@ -40,7 +42,8 @@ std::string hint(std::string_view text, std::span<const std::string_view> candid
 /// What the row allows, where it does not allow the value; else empty.
 std::string expected(const OptionRow& row, std::string_view value) {
   switch (row.type) {
-    case OptionRow::Type::text: return {};
+    case OptionRow::Type::text:
+    case OptionRow::Type::file: return {};
     case OptionRow::Type::flag: return flag_of(value) ? "" : "0 or 1";
     case OptionRow::Type::integer: {
       const auto number = integer_of(value);
@@ -54,16 +57,27 @@ std::string expected(const OptionRow& row, std::string_view value) {
   return list + hint(value, row.choices);
 }
 
+/// What the key has of a value; of a file that cannot be read its name: who opens it says why.
+std::string key_text(const OptionRow& row, std::string_view value) {
+  if (row.type != OptionRow::Type::file || value.empty()) return std::string(value);
+  try {
+    return hash_of(read_file(std::string(value)));
+  } catch (const Error&) {
+    return std::string(value);
+  }
+}
+
 }  // namespace
 
 Options::Options(std::string_view provider, std::span<const OptionRow> rows, const std::map<std::string, std::string>& given) {
   std::vector<std::string_view> names;
   for (const OptionRow& row : rows) {
     names.push_back(row.name);
+    if (!row.onnxruntime_name.empty()) names.push_back(row.onnxruntime_name);
     values_.emplace(row.name, row.otherwise);
   }
   for (const auto& [name, value] : given) {
-    const auto row = std::ranges::find(rows, std::string_view(name), &OptionRow::name);
+    const auto row = std::ranges::find_if(rows, [&](const OptionRow& one) { return one.name == name || one.onnxruntime_name == name; });
     if (row == rows.end()) {
       std::string list;
       for (std::string_view known : names) list += fmt::format("{}{}", list.empty() ? "" : ", ", known);
@@ -74,10 +88,13 @@ Options::Options(std::string_view provider, std::span<const OptionRow> rows, con
     if (const std::string allowed = expected(*row, value); !allowed.empty()) {
       fail(ErrorCode::invalid_argument, "option '{}' of {} is '{}', expected {}", name, provider, value, allowed);
     }
-    values_.find(name)->second = value;
+    if (name != row->name && given.contains(std::string(row->name))) {
+      fail(ErrorCode::invalid_argument, "{} is given '{}' and '{}', two names of one option: leave one out", provider, row->name, name);
+    }
+    values_.find(row->name)->second = value;
   }
   for (const OptionRow& row : rows) {
-    if (row.is_in_key) key_ += fmt::format("{}={}\n", row.name, text(row.name));
+    if (row.is_in_key) key_ += fmt::format("{}={}\n", row.name, key_text(row, text(row.name)));
   }
 }
 

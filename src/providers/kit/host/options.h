@@ -12,20 +12,22 @@ namespace rh::kit {
 
 /// An option of a provider: one row of its list.
 struct OptionRow {
-  enum class Type : uint8_t { text, integer, flag, choice };
+  enum class Type : uint8_t { text, integer, flag, choice, file };
   std::string_view name;
   Type type = Type::text;
   std::string_view otherwise;                      ///< the value where none is given
   std::string_view effect;                         ///< a sentence, for people
   int64_t least = 0, most = 0;                     ///< of integers
   std::span<const std::string_view> choices = {};  ///< of choices
-  bool is_in_key = true;                           ///< whether what is compiled depends on it
+  bool is_in_key = true;                           ///< whether what is compiled depends on it; of a file: on what is in it
+  std::string_view onnxruntime_name = {};          ///< ONNX Runtime's name for it, where that is another: programs may give either
 };
 
 /// The options of one session's provider, each one of a row and in its range.
 class Options {
  public:
-  /// Throws Error{invalid_argument} for a name that no row has, with the nearest one, and for a value that its row does not allow.
+  /// Throws Error{invalid_argument} for a name that no row has, with the nearest one, for a value that its row does not allow, and where
+  /// one is given by both of its names.
   Options(std::string_view provider, std::span<const OptionRow> rows, const std::map<std::string, std::string>& given);
 
   std::string_view text(std::string_view name) const { return values_.find(name)->second; }
