@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "providers/cpu": ["providers", "compute", "passes"],
     "settings": ["providers"],
     "providers/plugin": ["providers", "settings", "passes", "public"],
-    "providers/kit": ["onnx", "passes/recognise", "passes/simplify", "public"],
+    "providers/kit": ["onnx", "passes/precision", "passes/recognise", "passes/simplify", "public"],
     "providers/sample": ["providers/kit"],
     "providers/openvino": ["providers/kit"],
     "providers/example": ["public"],

@@ -32,9 +32,12 @@ class DeviceConstants {
 
   /// The tensors in the device's memory, one by one; each owns its block. `device` is what they say of themselves.
   std::vector<Tensor> upload(std::span<const Tensor* const> tensors, Device device = {Device::Type::gpu});
+  /// What owns constants that are uploaded stays until the host's call ends: what was uploaded is told by its address.
+  void keep(std::shared_ptr<const void> owner) { kept_.push_back(std::move(owner)); }
 
  private:
   std::shared_ptr<DeviceDriver> driver_;
+  std::vector<std::shared_ptr<const void>> kept_;
   std::map<std::pair<const void*, size_t>, Tensor> known_;  // by where they are on the host
 };
 
