@@ -251,7 +251,9 @@ def test_a_device_beside_a_provider_on_the_host(host, first):
 def test_what_is_wrong_is_one_sentence(host):
     with registered(host, FAKE):
         for settings, message in (
-            ({"claim": "half"}, "option claim is 'half', expected SEED:PERCENT or =NAME,NAME"),
+            ({"claim": "half"}, "option claim is 'half', expected SEED:PERCENT, of at most 100, or =NAME,NAME"),
+            ({"claim": "1:200"}, "option claim is '1:200', expected SEED:PERCENT, of at most 100, or =NAME,NAME"),
+            ({"claim": "1:5x"}, "option claim is '1:5x', expected"),
             ({"kinds": "both"}, "FakeDeviceExecutionProvider has no option 'kinds'; did you mean 'kind'?"),
             ({"kind": "all"}, "option 'kind' of FakeDeviceExecutionProvider is 'all', expected one of"),
         ):

@@ -1,15 +1,19 @@
-"""Loops without a trip whose nodes a device takes, in both hosts."""
+"""What a run may leave out, and loops without a trip, where a device takes nodes of them; in both hosts."""
 
 import gc
 
 import numpy as np
+import onnx
 import pytest
-from hosts import FAKE, HOSTS, floats, registered, session
-from test_device import model_of, plain
+from hosts import FAKE, HOSTS, SAMPLE, floats, registered, session
+from test_device import assert_same, model_of, name_nodes, plain
 
 import roundhouse
 
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
+
+DEFAULT = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 2] x, float[2, 2] w = {1, 2, 3, 4}) => (float[N, 2] y) { a = MatMul (x, w) b = Neg (a) y = MatMul (b, w) }"""
 
 LOOP = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[N, 4] x, int64 trips) => (float[N, 4] last, float[?, N, 4] all) <bool yes = {1}>
@@ -22,6 +26,20 @@ main (float[N, 4] x, int64 trips) => (float[N, 4] last, float[?, N, 4] all) <boo
   }>
 }"""
 CLAIMS = [{}, {"claim": "=m"}, {"claim": "=seen"}, {"claim": "=m,next,seen"}, {"claim": "0:100", "bodies": "1"}]
+
+
+@hosts
+@pytest.mark.parametrize(("provider", "settings"), [(FAKE, {"claim": "=a,y"}), (FAKE, {"claim": "0:100"}), (SAMPLE, {})], ids=str)
+def test_an_initializer_that_is_an_input_as_well(host, provider, settings):
+    model = onnx.parser.parse_model(DEFAULT)
+    name_nodes(model.graph)
+    data = model.SerializeToString()
+    with registered(host, provider):
+        given = session(host, provider, data, settings)
+        x = floats(3, 2)
+        assert_same(given, plain(host, data), [{"x": x}, {"x": x, "w": floats(2, 2, seed=1)}, {"x": x}])
+        del given
+        gc.collect()
 
 
 @hosts

@@ -54,7 +54,7 @@ std::string model_of(const kit::Region& region, const std::vector<ValueId>& cons
 class Emulation final : public kit::Executable {
  public:
   Emulation(const kit::Host& host, Session session, const kit::Region& region)
-      : host_(host), session_(std::move(session)), env_(make_env()), memory_(make_memory()) {
+      : host_(host), session_(std::move(session)), env_(make_env()), memory_(make_memory()), host_inputs_(region.host_inputs) {
     std::vector<ValueId> constants;
     std::vector<const Tensor*> tensors;
     for (ValueId id = 0; id < region.graph->value_count(); ++id) {
@@ -77,7 +77,8 @@ class Emulation final : public kit::Executable {
   void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
     session_.begin_run();
     std::vector<Tensor> given;  // as the host reads them
-    for (const TensorView& input : inputs) given.push_back(on_host(input, "an input of a region"));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      given.push_back(takes_on_host(i) ? read(inputs[i]) : on_host(inputs[i], "an input of a region"));
     for (const Tensor& constant : constants_) given.push_back(on_host(constant.view(), "a constant of a region"));
     if (std::ranges::all_of(shapes_, [](const auto& shape) { return shape.has_value(); })) {
       std::vector<Tensor> targets;
@@ -132,6 +133,14 @@ class Emulation final : public kit::Executable {
     for (size_t i = 0; i < outputs; ++i) outputs_.push_back(name(api.SessionGetOutputName, i));
   }
 
+  bool takes_on_host(size_t i) const { return i < host_inputs_.size() && host_inputs_[i]; }
+
+  /// A value of the host, which is there while the call lasts: the work may come later.
+  static Tensor read(const TensorView& view) {
+    DeviceMemory::check_host(view.raw(), "a host value of a region");
+    return Tensor(view.dtype(), view.shape(), const_cast<void*>(view.raw()), nullptr).clone();
+  }
+
   Tensor on_host(const TensorView& view, std::string_view what) const {
     void* address = view.bytes() == 0 ? const_cast<int64_t*>(&kNothing) : session_.driver->memory().at(view.raw(), view.bytes(), what);
     return Tensor(view.dtype(), view.shape(), address, nullptr);
@@ -176,6 +185,7 @@ class Emulation final : public kit::Executable {
   Handle<OrtMemoryInfo> memory_;
   Handle<OrtSession> model_{nullptr, nullptr};
   std::vector<std::string> inputs_, outputs_;
+  std::vector<bool> host_inputs_;
   std::vector<std::optional<Shape>> shapes_;  // of the outputs
   std::vector<Tensor> constants_;             // in the device's memory
 };

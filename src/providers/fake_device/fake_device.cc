@@ -1,13 +1,17 @@
 // A provider for tests: a device with memory that the host cannot read, and streams that work later. It takes what is its own and nothing
-// else (memory.h). Kernels for Add, Mul, Relu, Neg, Sigmoid and Tanh on float tensors; regions of any operators. The environment's
+// else (memory.h). Kernels for Add, Mul, Relu, Neg, Sigmoid, Tanh and Tile on float tensors; regions of any operators. The environment's
 // FAKE_DEVICE_FAULT makes the device itself wrong: copy (the last byte is lost), wait (copies to the host are not waited for), memory (it
-// has any size that is asked for); FAKE_DEVICE_COUNT is how many devices there are. Counts: counts.h.
+// has any size that is asked for); FAKE_DEVICE_COUNT is how many devices there are, FAKE_DEVICE_HARDWARE what they are (gpu, npu, cpu).
+// Counts: counts.h.
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
 #include "providers/fake_device/emulation.h"
 #include "providers/kit/ep.h"
+#include "providers/kit/regions/host_values.h"
+#include "providers/kit/regions/precision.h"
 
 namespace rh::fake_device {
 
@@ -26,6 +30,10 @@ constexpr OptionRow kOptions[] = {
      "SEED:PERCENT: it takes that share of all nodes, chosen at random; =NAME,NAME: nodes by their names"},
     {"passes", OptionRow::Type::text, "", "names of passes, with commas between, that the host runs over its nodes"},
     {"bodies", OptionRow::Type::flag, "0", "whether it takes nodes with bodies as a whole"},
+    {"islands", OptionRow::Type::flag, "1", "whether it takes regions that save less than their copies cost"},
+    kit::kPrecisionOption,
+    kit::kCalibrationOption,
+    kit::kKeepFloat32Option,
     {"arena", OptionRow::Type::flag, "0", "whether its memory is kept in an arena; else each block is one of the device's"},
     {"fail", OptionRow::Type::text, "",
      "a call that then fails (create, capability, kernel, compile, run, alloc, copy_in, copy_out, stream, record, wait, work, end_run), or "
@@ -39,8 +47,12 @@ constexpr OptionRow kOptions[] = {
 class Claim {
  public:
   explicit Claim(std::string_view text) : text_(text) {
-    if (text_.empty() || names_nodes() || text_.find(':') != std::string::npos) return;
-    fail(ErrorCode::invalid_argument, "option claim is '{}', expected SEED:PERCENT or =NAME,NAME", text_);
+    if (text_.empty() || names_nodes()) return;
+    const size_t colon = text_.find(':');
+    const std::string_view percent = colon == text_.npos ? std::string_view() : std::string_view(text_).substr(colon + 1);
+    const auto [end, error] = std::from_chars(percent.data(), percent.data() + percent.size(), percent_);
+    if (!percent.empty() && error == std::errc() && end == percent.data() + percent.size() && percent_ <= 100) return;
+    fail(ErrorCode::invalid_argument, "option claim is '{}', expected SEED:PERCENT, of at most 100, or =NAME,NAME", text_);
   }
 
   bool is_given() const { return !text_.empty(); }
@@ -58,13 +70,14 @@ class Claim {
       if (output != kNoValue) add(view.graph().value(output).name);
     }
     hash = (hash ^ (hash >> 15)) * 2246822519u;
-    return (hash >> 8) % 100 < static_cast<uint32_t>(std::atoi(text_.c_str() + text_.find(':') + 1));
+    return (hash >> 8) % 100 < percent_;
   }
 
  private:
   bool names_nodes() const { return text_.starts_with('='); }
 
   std::string text_;
+  uint32_t percent_ = 0;
 };
 
 class FakeDevice final : public kit::RegionProvider {
@@ -74,7 +87,9 @@ class FakeDevice final : public kit::RegionProvider {
         delay_us_(setup.options.integer("delay_us")),
         kind_(setup.options.text("kind")),
         takes_bodies_(setup.options.flag("bodies")),
+        takes_islands_(setup.options.flag("islands")),
         has_arena_(setup.options.flag("arena")),
+        precision_(kit::precision_settings(setup.options)),
         claim_(setup.options.text("claim")),
         passes_text_(setup.options.text("passes")) {
     for (char* name = passes_text_.data(); !passes_text_.empty() && name;) {
@@ -103,6 +118,10 @@ class FakeDevice final : public kit::RegionProvider {
     return body_support(node);
   }
 
+  std::optional<kit::CostModel> costs() const override { return takes_islands_ ? std::nullopt : std::optional(kit::CostModel{}); }
+
+  uint64_t host_inputs(const NodeView& node) const override { return kit::steering_inputs(node); }
+
   bool has_kernel(const NodeView& node) const override { return kind_ != "regions" && !kernel_support(node); }
 
   std::vector<kit::KernelRow> kernels() override { return kind_ == "regions" ? std::vector<kit::KernelRow>() : kernel_rows(session_); }
@@ -111,7 +130,7 @@ class FakeDevice final : public kit::RegionProvider {
     session_.fault->at("compile");
     ++session_.driver->counts().compilations;
     session_.driver->counts().nodes += static_cast<int64_t>(region.graph->node_count());
-    return emulate(host_, session_, region);
+    return emulate(host_, session_, kit::in_precision(region, precision_));
   }
 
   std::optional<ArenaSettings> arena() const override { return has_arena_ ? std::optional(ArenaSettings{}) : std::nullopt; }
@@ -139,17 +158,27 @@ class FakeDevice final : public kit::RegionProvider {
   Session session_;
   int64_t delay_us_;
   std::string kind_;
-  bool takes_bodies_, has_arena_;
+  bool takes_bodies_, takes_islands_, has_arena_;
+  kit::PrecisionSettings precision_;
   Claim claim_;
   std::string passes_text_;
   std::vector<const char*> passes_;  ///< into passes_text_
 };
 
+std::string_view text_of_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
 std::vector<kit::DeviceSpec> list_devices() {
   const char* count = std::getenv("FAKE_DEVICE_COUNT");
+  const std::string_view kind = text_of_environment("FAKE_DEVICE_HARDWARE");
+  const OrtHardwareDeviceType hardware = kind == "npu"   ? OrtHardwareDeviceType_NPU
+                                         : kind == "cpu" ? OrtHardwareDeviceType_CPU
+                                                         : OrtHardwareDeviceType_GPU;
   std::vector<kit::DeviceSpec> devices;
   for (int id = 0; id < std::clamp(count ? std::atoi(count) : 1, 1, kMostDevices); ++id)
-    devices.push_back({.memory_name = "FakeDevice", .id = id});
+    devices.push_back({.memory_name = "FakeDevice", .id = id, .hardware = hardware});
   return devices;
 }
 

@@ -17,7 +17,8 @@ const std::map<std::string_view, Unary> kUnary = {{"Relu", [](float x) { return 
 using Binary = float (*)(float, float);
 const std::map<std::string_view, Binary> kBinary = {{"Add", [](float x, float y) { return x + y; }},
                                                     {"Mul", [](float x, float y) { return x * y; }}};
-constexpr int kNewest = 14;  // of the versions of these operators
+constexpr int kNewest = 14;              // of the versions of these operators
+constexpr uint64_t kTileHostInputs = 2;  // its repeats
 
 /// Elements by their number; an operand of one element goes with all of the other's.
 class Elementwise final : public kit::Executable {
@@ -51,6 +52,40 @@ class Elementwise final : public kit::Executable {
   Binary binary_;
 };
 
+/// Its repeats are read in host memory, where the host has to have them.
+class Tile final : public kit::Executable {
+ public:
+  explicit Tile(Session session) : session_(std::move(session)) {}
+
+  void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
+    session_.begin_run();
+    const TensorView& from = inputs[0];
+    DeviceMemory::check_host(inputs[1].raw(), "a host value of a kernel");
+    Shape shape = from.shape();
+    for (int i = 0; i < shape.rank(); ++i) shape[i] *= inputs[1].data<int64_t>()[i];
+    const MutableView out = outputs.make(0, shape);
+    if (out.elements() == 0) return;
+    DeviceMemory& memory = session_.driver->memory();
+    const auto* read = static_cast<const float*>(memory.at(from.raw(), from.bytes(), "an input of a kernel"));
+    auto* written = static_cast<float*>(memory.at(out.raw(), out.bytes(), "an output of a kernel"));
+    FakeDriver::submit(outputs.stream(), [read, written, shape, small = from.shape(), error = session_.error()] {
+      Fault::at_device("work");
+      for (int64_t i = 0, count = shape.elements(); i < count; ++i) {
+        int64_t left = i, place = 0, step = 1;
+        for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+          place += left % shape[axis] % small[axis] * step;
+          step *= small[axis];
+          left /= shape[axis];
+        }
+        written[i] = read[place] + error;
+      }
+    });
+  }
+
+ private:
+  Session session_;
+};
+
 }  // namespace
 
 void Session::begin_run() const {
@@ -61,7 +96,8 @@ void Session::begin_run() const {
 }
 
 kit::Support kernel_support(const NodeView& node) {
-  const bool is_unary = kUnary.contains(node.op_type()), is_known = is_unary || kBinary.contains(node.op_type());
+  const bool is_unary = kUnary.contains(node.op_type()) || node.op_type() == "Tile",
+             is_known = is_unary || kBinary.contains(node.op_type());
   if (!node.domain().empty() || !is_known) return kit::refuse(RhRefusalCode_OP, "it has no kernel for {}", node.node().op_text());
   if (node.opset() < (is_unary ? 6 : 7)) return kit::refuse(RhRefusalCode_OPSET, "its kernel of {} is for newer versions", node.op_type());
   const TensorType* first = nullptr;
@@ -91,6 +127,9 @@ std::vector<kit::KernelRow> kernel_rows(const Session& session) {
   };
   for (const auto& [op, function] : kUnary) add(op, 6, function, nullptr);
   for (const auto& [op, function] : kBinary) add(op, 7, nullptr, function);
+  kit::KernelRow tile{"Tile", "", 6, kNewest, {{"T", {DType::float32}}}, [session] { return std::make_unique<Tile>(session); }};
+  tile.host_inputs = kTileHostInputs;
+  rows.push_back(std::move(tile));
   return rows;
 }
 

@@ -21,7 +21,7 @@ struct Session {
   float error() const { return fault->call() == "result" ? 1.0f : 0.0f; }
 };
 
-/// Whether there is a kernel for the node: Add, Mul, Relu, Neg, Sigmoid, Tanh on floats whose operands have the same dimensions.
+/// Whether there is a kernel for the node: Add, Mul, Relu, Neg, Sigmoid, Tanh on floats whose operands have the same dimensions, and Tile.
 kit::Support kernel_support(const NodeView& node);
 
 /// Kernels for these operators.

@@ -56,7 +56,9 @@ class DeviceDriver {
 struct DeviceSpec {
   std::string memory_name;  ///< "FakeDevice"; that of its pinned memory ends in "Host"
   int id = 0;
-  OrtMemoryInfoDeviceType type = OrtMemoryInfoDeviceType_GPU;
+  OrtMemoryInfoDeviceType type = OrtMemoryInfoDeviceType_GPU;  ///< of its memory
+  OrtHardwareDeviceType hardware = OrtHardwareDeviceType_GPU;  ///< what hosts list it as, and policies choose by
+  uint32_t hardware_vendor_id = 0, hardware_id = 0;            ///< PCI numbers of the hardware; 0: the provider's vendor, any
   std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 

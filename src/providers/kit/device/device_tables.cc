@@ -224,6 +224,16 @@ std::shared_ptr<DeviceDriver> ListedDevice::opened() {
   return driver_;
 }
 
+Allocator& ListedDevice::pinned_pool() {
+  const std::shared_ptr<DeviceDriver> opened = driver();
+  const std::lock_guard lock(mutex_);
+  if (!pinned_pool_) {
+    constexpr size_t kFirst = 4096;  // what steers regions is small
+    pinned_pool_ = std::make_shared<Arena>(std::make_shared<DriverMemory>(opened, true), ArenaSettings{.initial_chunk_bytes = kFirst});
+  }
+  return *pinned_pool_;
+}
+
 void ListedDevice::settle(const void* stream, bool is_gone) {
   const std::lock_guard lock(mutex_);
   for (AllocatorTable* allocator : allocators_) is_gone ? allocator->memory.forget(stream) : allocator->memory.settle(stream);

@@ -28,6 +28,8 @@ class ListedDevice {
   /// Opened at the first call. Throws Error.
   std::shared_ptr<DeviceDriver> driver();
   std::shared_ptr<DeviceDriver> opened();  ///< null: it was not opened
+  /// Pinned memory for what a run needs a while.
+  Allocator& pinned_pool();
   /// Tells the allocators that a stream has done its work, or is gone.
   void settle(const void* stream, bool is_gone);
 
@@ -40,6 +42,7 @@ class ListedDevice {
   OrtMemoryInfo* pinned_ = nullptr;
   std::mutex mutex_;
   std::shared_ptr<DeviceDriver> driver_;
+  std::shared_ptr<Arena> pinned_pool_;
   std::set<AllocatorTable*> allocators_;
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 struct KernelTable : OrtKernelImpl {
   KernelTable(const Host& of, std::shared_ptr<ListedDevice> on, uint64_t inputs_on_host, std::unique_ptr<Executable> made)
-      : OrtKernelImpl{}, host(of), device(std::move(on)), host_inputs(inputs_on_host), executable(std::move(made)) {
+      : OrtKernelImpl{}, host(of), device(std::move(on)), executable(std::move(made)) {
+    for (size_t i = 0; i < 64; ++i) host_inputs.push_back((inputs_on_host >> i & 1) != 0);
     ort_version_supported = host.version;
     Compute = [](OrtKernelImpl* self, OrtKernelContext* context) {
       const auto& table = *static_cast<KernelTable*>(self);
@@ -24,7 +25,7 @@ struct KernelTable : OrtKernelImpl {
 
   Host host;
   std::shared_ptr<ListedDevice> device;
-  uint64_t host_inputs;
+  std::vector<bool> host_inputs;
   std::unique_ptr<Executable> executable;
 };
 

@@ -17,7 +17,7 @@ class DriverMemory final : public Allocator {
   DriverMemory(std::shared_ptr<DeviceDriver> driver, bool pinned) : driver_(std::move(driver)), pinned_(pinned) {}
   void* allocate(size_t bytes) override { return pinned_ ? driver_->allocate_pinned(bytes) : driver_->allocate(bytes); }
   void deallocate(void* memory) override { pinned_ ? driver_->free_pinned(memory) : driver_->free(memory); }
-  Device device() const override { return {Device::Type::gpu}; }
+  Device device() const override { return pinned_ ? Device{} : Device{Device::Type::gpu}; }
 
  private:
   std::shared_ptr<DeviceDriver> driver_;

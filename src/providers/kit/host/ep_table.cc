@@ -5,6 +5,7 @@
 #include "providers/kit/graph/value_import.h"
 #include "providers/kit/host/float_environment.h"
 #include "providers/kit/regions/compiled_region.h"
+#include "providers/kit/regions/host_values.h"
 
 namespace rh::kit {
 
@@ -103,6 +104,7 @@ void EpTable::fill_device_functions() {
 
 void EpTable::claim(const OrtGraph& graph, OrtEpGraphSupportInfo* info) {
   refusals.clear();
+  host_values.clear();
   const ImportedGraph imported = import_graph(host, graph);
   provider->prepare(*imported.graph);
   const OrtNode* parent = nullptr;
@@ -139,6 +141,33 @@ void EpTable::add_unit(const ImportedGraph& imported, const std::vector<NodeId>&
   // On the host they stay inputs where the provider works where they lie.
   fusion.drop_constant_initializers = device || provider->keeps_constants();
   check(host, host.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(), &fusion));
+  keep_host_values(*imported.graph, region);
+}
+
+// A unit is known again by what it gives. Two bodies may give values of one name: then each takes in host memory what either does.
+void EpTable::keep_host_values(const Graph& graph, const std::vector<NodeId>& region) {
+  std::vector<const char*>& names = host_values.emplace_back();
+  if (!device) return;
+  std::set<std::string> wanted;
+  for (ValueId value : HostValues(graph, *provider).inputs_of(region)) wanted.insert(graph.value(value).name);
+  if (wanted.empty()) return;
+  for (NodeId id : region) {
+    for (ValueId output : graph.node(id).outputs) {
+      if (output != kNoValue) told_[graph.value(output).name].insert(wanted.begin(), wanted.end());
+    }
+  }
+  for (const std::string& name : wanted) names.push_back(names_.insert(name).first->c_str());
+}
+
+std::vector<bool> EpTable::host_inputs_of(const Region& region) const {
+  std::vector<bool> is_on_host(region.inputs.size(), false);
+  for (ValueId output : region.outputs) {
+    const auto told = told_.find(region.graph->value(output).name);
+    for (size_t i = 0; told != told_.end() && i < is_on_host.size(); ++i) {
+      if (told->second.contains(region.graph->value(region.inputs[i]).name)) is_on_host[i] = true;
+    }
+  }
+  return is_on_host;
 }
 
 // Hosts ask for a body before its node, or after it: in both orders a body is left to a node that is taken with it.
@@ -168,6 +197,7 @@ void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* co
   for (size_t i = 0; i < graphs.size(); ++i) {
     Region region = import_region(host, *graphs[i], *fused[i], types);
     region.constants = constants.get();
+    region.host_inputs = host_inputs_of(region);
     if (!device) own_constants_of_bodies(const_cast<Graph&>(*region.graph));
     auto [executable, context] = compiler.compile(region, *graphs[i], *fused[i], trials);
     compiled.push_back(std::make_unique<CompiledRegion>(host, region, std::move(executable), device));

@@ -2,8 +2,10 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "providers/kit/device/device_tables.h"
 #include "providers/kit/device/kernels.h"
@@ -39,6 +41,7 @@ struct EpTable : OrtEp {
   std::shared_ptr<Profile> profile = std::make_shared<Profile>();
   std::unique_ptr<Kernels> kernels;
   RefusalList refusals;
+  std::vector<std::vector<const char*>> host_values;  ///< of the units of the last claim(), in their order
 
  private:
   void fill_graph_functions();
@@ -46,8 +49,13 @@ struct EpTable : OrtEp {
   void fill_compiled_model_functions();
   void add_unit(const ImportedGraph& imported, const std::vector<NodeId>& region, OrtEpGraphSupportInfo* info);
   bool runs_whole(const OrtNode& node) const;
+  void keep_host_values(const Graph& graph, const std::vector<NodeId>& region);
+  std::vector<bool> host_inputs_of(const Region& region) const;
   void refuse_all(const ImportedGraph& imported);
   void add_refusal(const ImportedGraph& imported, NodeId id, Refusal refusal);
+
+  std::set<std::string> names_;                        ///< whose addresses stay
+  std::map<std::string, std::set<std::string>> told_;  ///< what units take in host memory, by a value that they give
 };
 
 /// Throws Error where it cannot be made, on this machine or with these options.

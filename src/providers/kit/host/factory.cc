@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 #include "providers/kit/host/ep_table.h"
@@ -106,24 +107,24 @@ struct FactoryTable : OrtEpFactory {
     return devices[0];
   }
 
-  // The processor stands for devices that the host did not find itself.
   size_t list(std::span<const OrtHardwareDevice* const> hardware, std::span<OrtEpDevice*> out) {
-    const auto is_cpu = [&](const OrtHardwareDevice* one) { return host.api->HardwareDevice_Type(one) == OrtHardwareDeviceType_CPU; };
-    const auto cpu = std::ranges::find_if(hardware, is_cpu);
-    if (cpu == hardware.end() || out.empty()) return 0;
-    if (devices.empty()) {
-      check(host, host.ep->CreateEpDevice(this, *cpu, nullptr, nullptr, &out[0]));
-      return 1;
-    }
     size_t used = 0;
+    if (devices.empty()) {
+      const auto is_cpu = [&](const OrtHardwareDevice* one) { return host.api->HardwareDevice_Type(one) == OrtHardwareDeviceType_CPU; };
+      const auto cpu = std::ranges::find_if(hardware, is_cpu);
+      if (cpu == hardware.end() || out.empty()) return 0;
+      check(host, host.ep->CreateEpDevice(this, *cpu, nullptr, nullptr, &out[used++]));
+    }
+    std::set<const OrtHardwareDevice*> taken;
     for (const auto& device : devices) {
       if (used == out.size()) break;
+      const OrtHardwareDevice* on = hardware_of(device->spec(), hardware, taken);
       OrtKeyValuePairs* metadata = nullptr;
       host.api->CreateKeyValuePairs(&metadata);
       const std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)> owner(metadata, host.api->ReleaseKeyValuePairs);
       host.api->AddKeyValuePair(metadata, kDeviceId, std::to_string(device->spec().id).c_str());
       for (const auto& [key, value] : device->spec().metadata) host.api->AddKeyValuePair(metadata, key.c_str(), value.c_str());
-      check(host, host.ep->CreateEpDevice(this, *cpu, metadata, nullptr, &out[used]));
+      check(host, host.ep->CreateEpDevice(this, on, metadata, nullptr, &out[used]));
       check(host, host.ep->EpDevice_AddAllocatorInfo(out[used], &device->memory()));
       check(host, host.ep->EpDevice_AddAllocatorInfo(out[used], &device->pinned()));
       ++used;
@@ -131,9 +132,30 @@ struct FactoryTable : OrtEpFactory {
     return used;
   }
 
+  /// The host's, of the device's kind and numbers and none of the factory's yet; a processor may be that of several. Where the host found
+  /// none, one of the factory's stands for it.
+  const OrtHardwareDevice* hardware_of(const DeviceSpec& spec, std::span<const OrtHardwareDevice* const> hardware,
+                                       std::set<const OrtHardwareDevice*>& taken) {
+    const OrtApi& api = *host.api;
+    const bool is_cpu = spec.hardware == OrtHardwareDeviceType_CPU;
+    const uint32_t vendor = spec.hardware_vendor_id != 0 ? spec.hardware_vendor_id : kind.vendor_id;
+    for (const OrtHardwareDevice* one : hardware) {
+      if (api.HardwareDevice_Type(one) != spec.hardware) continue;
+      if (is_cpu) return one;
+      const bool is_it =
+          api.HardwareDevice_VendorId(one) == vendor && (spec.hardware_id == 0 || api.HardwareDevice_DeviceId(one) == spec.hardware_id);
+      if (is_it && taken.insert(one).second) return one;
+    }
+    OrtHardwareDevice* made = nullptr;
+    check(host, host.ep->CreateHardwareDevice(spec.hardware, vendor, spec.hardware_id, kind.vendor, nullptr, &made));
+    own_hardware.emplace_back(made, host.ep->ReleaseHardwareDevice);
+    return made;
+  }
+
   Host host;
   const ProviderKind& kind;
   std::vector<std::shared_ptr<ListedDevice>> devices;
+  std::vector<std::unique_ptr<OrtHardwareDevice, void(ORT_API_CALL*)(OrtHardwareDevice*)>> own_hardware;
 };
 
 }  // namespace
@@ -170,6 +192,12 @@ OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count)
 }
 
 void watch_runs(OrtEp* ep, RhAskRunStateFn ask) { static_cast<EpTable*>(ep)->watch->store(ask); }
+OrtStatus* get_host_inputs(const OrtEp* ep, size_t unit, const char* const** names, size_t* count) {
+  const auto& units = static_cast<const EpTable*>(ep)->host_values;
+  *names = unit < units.size() ? units[unit].data() : nullptr;
+  *count = unit < units.size() ? units[unit].size() : 0;
+  return nullptr;
+}
 
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count) {
   const std::vector<RhEpRefusal>& entries = static_cast<const EpTable*>(ep)->refusals.entries();

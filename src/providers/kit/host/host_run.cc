@@ -2,31 +2,47 @@
 
 #include "providers/kit/device/device_tables.h"
 #include "providers/kit/graph/value_import.h"
+#include "providers/kit/host/profiling.h"
 #include "tensor/interface_types.h"
 
 namespace rh::kit {
 
-namespace {
-
-bool has_bit(uint64_t bits, size_t i) { return i < 64 && (bits >> i & 1) != 0; }
-
-}  // namespace
-
-HostRun::HostRun(const Host& host, OrtKernelContext& context, ListedDevice* device, uint64_t host_inputs) : host_(host), context_(context) {
+HostRun::HostRun(const Host& host, OrtKernelContext& context, ListedDevice* device, const std::vector<bool>& host_inputs)
+    : host_(host), context_(context) {
   size_t inputs = 0, outputs = 0;
   check(host, host.api->KernelContext_GetInputCount(&context, &inputs));
   check(host, host.api->KernelContext_GetOutputCount(&context, &outputs));
   outputs_.resize(outputs);
+  std::vector<size_t> fetched;
   for (size_t i = 0; i < inputs; ++i) {
     const OrtValue* value = nullptr;
     check(host, host.api->KernelContext_GetInput(&context, i, &value));
     tensors_.push_back(value ? import_tensor(host, *value) : Tensor());
-    if (!value || !device || has_bit(host_inputs, i) || tensors_.back().bytes() == 0) continue;
-    if (!device->owns(*host.ep->Value_GetMemoryDevice(value))) {
+    if (!value || !device || tensors_.back().bytes() == 0) continue;
+    const bool is_there = device->owns(*host.ep->Value_GetMemoryDevice(value));
+    if (i < host_inputs.size() && host_inputs[i]) {
+      if (is_there) fetched.push_back(i);
+    } else if (!is_there) {
       fail(ErrorCode::ep_fail, "the runtime gave input {} in other memory than that of '{}'", i, device->spec().memory_name);
     }
   }
+  if (!fetched.empty()) fetch(*device, fetched);
   for (const Tensor& tensor : tensors_) views_.push_back(tensor.defined() ? tensor.view() : TensorView());
+}
+
+// Hosts other than Roundhouse have no call by which a unit says what it takes in host memory.
+void HostRun::fetch(ListedDevice& device, const std::vector<size_t>& inputs) {
+  const auto begin = ProfileEvent::Clock::now();
+  const std::shared_ptr<DeviceDriver> driver = device.driver();
+  const StreamHandle on = stream();
+  if (!on) driver->wait_for_all();
+  for (const size_t i : inputs) {
+    const Tensor there = tensors_[i];
+    tensors_[i] = Tensor(there.dtype(), there.shape(), device.pinned_pool());
+    driver->copy(tensors_[i].raw(), there.raw(), there.bytes(), CopyKind::to_host, on);
+  }
+  if (on) driver->wait(on);
+  record_kernel("host values", "", begin, ProfileEvent::Clock::now());
 }
 
 MutableView HostRun::make(size_t index, const Shape& shape) {

@@ -13,8 +13,9 @@ class ListedDevice;
 /// A call of a compiled region, or of a kernel, by a host: its inputs, and its outputs, made when their shapes are known.
 class HostRun final : public RunOutputs {
  public:
-  /// `device` is where inputs have to be but those of `host_inputs`; null: on the host. Throws Error where one is elsewhere.
-  HostRun(const Host& host, OrtKernelContext& context, ListedDevice* device, uint64_t host_inputs);
+  /// `device` is where inputs have to be but those of `host_inputs`; null: on the host. Throws Error where one is elsewhere, but for a host
+  /// input that is on the device: then it is copied, all such behind one wait.
+  HostRun(const Host& host, OrtKernelContext& context, ListedDevice* device, const std::vector<bool>& host_inputs);
 
   /// One that is left out has no type.
   std::span<const TensorView> inputs() const { return views_; }
@@ -23,6 +24,8 @@ class HostRun final : public RunOutputs {
   bool is_made(size_t index) const { return index < outputs_.size() && outputs_[index].dtype != DType::undefined; }
 
  private:
+  void fetch(ListedDevice& device, const std::vector<size_t>& inputs);
+
   struct Output {
     DType dtype = DType::undefined;
     Shape shape;

@@ -48,7 +48,7 @@ class CheckedOutputs final : public RunOutputs {
 void run(const CompiledRegion& region, OrtKernelContext& context) {
   if (!region.executable) return;
   const RegionTime time(region.profiled);
-  HostRun call(region.host, context, region.device.get(), 0);
+  HostRun call(region.host, context, region.device.get(), region.host_inputs);
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     if (call.inputs()[i].dtype() == DType::undefined) {
       fail(ErrorCode::invalid_argument, "input '{}' of a compiled region has no value", region.inputs[i]);
@@ -65,7 +65,7 @@ void run(const CompiledRegion& region, OrtKernelContext& context) {
 }  // namespace
 
 CompiledRegion::CompiledRegion(const Host& given, const Region& region, std::unique_ptr<Executable> made, std::shared_ptr<ListedDevice> on)
-    : OrtNodeComputeInfo{}, host(given), device(std::move(on)), executable(std::move(made)) {
+    : OrtNodeComputeInfo{}, host(given), device(std::move(on)), host_inputs(region.host_inputs), executable(std::move(made)) {
   const auto name = [&](ValueId id) { return region.graph->value(id).name; };
   std::ranges::transform(region.inputs, std::back_inserter(inputs), name);
   std::ranges::transform(region.outputs, std::back_inserter(outputs), name);
@@ -86,6 +86,9 @@ Region import_region(const Host& host, const OrtGraph& graph, const OrtNode& fus
   const OrtApi& api = *host.api;
   const ImportedGraph imported = import_graph(host, graph);
   types.restore(*imported.graph);
+  for (ValueId id = 0; id < imported.graph->value_count(); ++id) {  // a unit's node takes what a model's run may leave out
+    if (imported.graph->value(id).is_input) imported.graph->set_initializer(id, {});
+  }
   Region region{imported.graph, {}, {}};
   const auto find = [&](const OrtValueInfo* value) {
     const std::string name = text_of(host, api.GetValueInfoName, value);

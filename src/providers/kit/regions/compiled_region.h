@@ -26,6 +26,7 @@ struct CompiledRegion : OrtNodeComputeInfo {
   std::shared_ptr<ListedDevice> device;
   std::vector<std::string> inputs, outputs;  ///< their names
   std::vector<TensorType> output_types;
+  std::vector<bool> host_inputs;           ///< by input
   std::unique_ptr<Executable> executable;  ///< null where nobody takes what the region gives
   ProfiledRegion profiled;
   Watch watch;  ///< may be null

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/kit/regions/host_values.h"
 #include "providers/kit/regions/regions.h"
 
 namespace rh::kit {
@@ -14,6 +15,39 @@ size_t count_nodes(const Node& node) {
     for (NodeId id : body.nodes()) count += count_nodes(body.node(id));
   });
   return count;
+}
+
+void refuse_region(const std::vector<NodeId>& region, const std::string& reason, Decision& decision) {
+  for (NodeId id : region) decision.refusals.push_back({id, {RhRefusalCode_COST, reason}});
+}
+
+void drop_small_regions(const Graph& graph, size_t least, Decision& decision) {
+  std::erase_if(decision.regions, [&](const std::vector<NodeId>& region) {
+    size_t size = 0;
+    for (NodeId id : region) size += count_nodes(graph.node(id));
+    if (size >= least) return false;
+    refuse_region(region, fmt::format("its region has {} node{}, fewer than {}", size, size == 1 ? "" : "s", least), decision);
+    return true;
+  });
+}
+
+// What one that is dropped gave to others comes from the CPU then: they are asked again.
+void drop_islands(const Graph& graph, const CostModel& costs, Decision& decision) {
+  std::vector<Owner> owners(static_cast<size_t>(graph.node_slots()), Owner::others);
+  const auto own = [&](const std::vector<NodeId>& nodes, Owner owner) {
+    for (NodeId id : nodes) owners[static_cast<size_t>(id)] = owner;
+  };
+  own(decision.kernels, Owner::device);
+  for (const std::vector<NodeId>& region : decision.regions) own(region, Owner::device);
+  const auto is_dropped = [&](const std::vector<NodeId>& region) {
+    const std::optional<std::string> reason = island_reason(graph, region, owners, costs);
+    if (!reason) return false;
+    refuse_region(region, *reason, decision);
+    own(region, Owner::others);
+    return true;
+  };
+  while (std::erase_if(decision.regions, is_dropped) > 0) {
+  }
 }
 
 }  // namespace
@@ -56,19 +90,10 @@ Decision decide(const Graph& graph, const RegionProvider& provider, std::span<co
       supported[static_cast<size_t>(id)] = true;
     }
   }
-  const size_t least = provider.least_nodes();
-  for (std::vector<NodeId>& region : convex_regions(graph, [&](NodeId id) { return supported[static_cast<size_t>(id)]; })) {
-    size_t size = 0;
-    for (NodeId id : region) size += count_nodes(graph.node(id));
-    if (size >= least) {
-      decision.regions.push_back(std::move(region));
-      continue;
-    }
-    for (NodeId id : region) {
-      decision.refusals.push_back(
-          {id, {RhRefusalCode_COST, fmt::format("its region has {} node{}, fewer than {}", size, size == 1 ? "" : "s", least)}});
-    }
-  }
+  const HostValues::Borders borders = HostValues(graph, provider).borders(supported);
+  decision.regions = convex_regions(graph, [&](NodeId id) { return supported[static_cast<size_t>(id)]; }, borders);
+  drop_small_regions(graph, provider.least_nodes(), decision);
+  if (const std::optional<CostModel> costs = provider.costs()) drop_islands(graph, *costs, decision);
   return decision;
 }
 

@@ -14,6 +14,7 @@
 #include "ops/node_view.h"
 #include "providers/kit/device/device_constants.h"
 #include "providers/kit/device/device_driver.h"
+#include "providers/kit/regions/islands.h"
 #include "providers/kit/regions/refusals.h"
 #include "tensor/arena.h"
 #include "tensor/tensor.h"
@@ -25,6 +26,7 @@ struct Region {
   std::shared_ptr<const Graph> graph;  ///< constants look into the host's memory until the call ends; on the host those of bodies last
   std::vector<ValueId> inputs;         ///< of the graph; on the host its constants, but those of bodies, are among them
   std::vector<ValueId> outputs;
+  std::vector<bool> host_inputs = {};    ///< by input: it is in host memory while a run's call lasts, not in the device's
   DeviceConstants* constants = nullptr;  ///< for providers of a device, which upload what they need before the call ends
   std::string model = {};                ///< the model's file, beside which files with constants lie; empty where it is not known
 };
@@ -46,7 +48,8 @@ class RunOutputs {
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// `inputs` go with those of the region, and are in the device's memory where the provider has one, as the outputs are. Throws Error.
+  /// `inputs` go with those of the region, and are in the device's memory where the provider has one, but for the region's host inputs, as
+  /// the outputs are. Throws Error.
   virtual void run(std::span<const TensorView> inputs, RunOutputs& outputs) const = 0;
 };
 
@@ -75,10 +78,19 @@ class RegionProvider {
     (void)node;
     return false;
   }
+  /// Of a device: bits of the inputs whose values it has to know on the host to run a node that it supports within a region;
+  /// steering_inputs(node) of host_values.h are those that say what operators do. What is computed from shapes is none of the device's, and
+  /// a region ends before a node that has to know what the device computes.
+  virtual uint64_t host_inputs(const NodeView& node) const {
+    (void)node;
+    return 0;
+  }
   /// Names of passes that Roundhouse runs over its nodes (RhEpGetPasses); it is then asked about what they gave. They live as long as it.
   virtual std::span<const char* const> host_passes() const { return {}; }
   /// Regions of fewer nodes, those of bodies counted, are left to others.
   virtual size_t least_nodes() const { return 1; }
+  /// Of a device: by what the CPU and the device take, islands between nodes of others are left to those (islands.h); nothing: none is.
+  virtual std::optional<CostModel> costs() const { return {}; }
   /// Whether it keeps what it needs of constants: then the host may let go of them, and they are no inputs of regions.
   virtual bool keeps_constants() const { return false; }
   /// Whether regions are compiled as they are claimed: what fails is left to others with the vendor's reason, what compiles is used. Their

@@ -13,8 +13,12 @@ namespace {
 /// Groups of nodes, of which each is a region or a single node that is not supported, and the edges between them.
 class Groups {
  public:
-  Groups(const Graph& graph, FunctionRef<bool(NodeId)> is_supported)
-      : graph_(graph), order_(graph.topological_order()), parent_(static_cast<size_t>(graph.node_slots())), supported_(parent_.size()) {
+  Groups(const Graph& graph, FunctionRef<bool(NodeId)> is_supported, const std::set<std::pair<NodeId, NodeId>>& borders)
+      : graph_(graph),
+        borders_(borders),
+        order_(graph.topological_order()),
+        parent_(static_cast<size_t>(graph.node_slots())),
+        supported_(parent_.size()) {
     std::iota(parent_.begin(), parent_.end(), NodeId{0});
     for (NodeId id : order_) supported_[at(id)] = is_supported(id);
     join_levels();
@@ -28,7 +32,7 @@ class Groups {
       for (NodeId id : order_) {
         for_each_consumer(id, [&](NodeId consumer) {
           const NodeId from = group_of(id), to = group_of(consumer);
-          if (from == to || !supported_[at(id)] || !supported_[at(consumer)] || leads_around(from, to)) return;
+          if (from == to || !supported_[at(id)] || !supported_[at(consumer)] || has_border(from, to) || leads_around(from, to)) return;
           join(from, to);
           changed = true;
         });
@@ -64,13 +68,14 @@ class Groups {
     return id;
   }
 
-  // The level of a node is how often a path to it has gone from supported nodes to others. Neighbours of one level can always be joined:
-  // a path that leaves them has a higher level when it comes back.
+  // The level of a node is how often a path to it has gone from supported nodes to others, or over a border. Neighbours of one level can
+  // always be joined: a path that leaves them has a higher level when it comes back.
   void join_levels() {
     std::vector<int> level(parent_.size(), 0);
     for (NodeId id : order_) {
       for_each_consumer(id, [&](NodeId consumer) {
-        const int least = level[at(id)] + (supported_[at(id)] && !supported_[at(consumer)] ? 1 : 0);
+        const bool leaves = supported_[at(id)] && (!supported_[at(consumer)] || borders_.contains({id, consumer}));
+        const int least = level[at(id)] + (leaves ? 1 : 0);
         level[at(consumer)] = std::max(level[at(consumer)], least);
       });
     }
@@ -89,6 +94,11 @@ class Groups {
         if (group_of(id) != group_of(consumer)) next_[group_of(id)].insert(group_of(consumer));
       });
     }
+  }
+
+  bool has_border(NodeId from, NodeId to) {
+    return std::ranges::any_of(borders_,
+                               [&](const auto& border) { return group_of(border.first) == from && group_of(border.second) == to; });
   }
 
   bool leads_around(NodeId from, NodeId to) {
@@ -120,6 +130,7 @@ class Groups {
   }
 
   const Graph& graph_;
+  const std::set<std::pair<NodeId, NodeId>>& borders_;
   std::vector<NodeId> order_;
   std::vector<NodeId> parent_;  // by node: another of its group; itself where it stands for the group
   std::vector<bool> supported_;
@@ -128,8 +139,9 @@ class Groups {
 
 }  // namespace
 
-std::vector<std::vector<NodeId>> convex_regions(const Graph& graph, FunctionRef<bool(NodeId)> is_supported) {
-  Groups groups(graph, is_supported);
+std::vector<std::vector<NodeId>> convex_regions(const Graph& graph, FunctionRef<bool(NodeId)> is_supported,
+                                                const std::set<std::pair<NodeId, NodeId>>& borders) {
+  Groups groups(graph, is_supported, borders);
   groups.join_neighbours();
   return groups.regions();
 }
