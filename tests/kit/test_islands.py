@@ -2,10 +2,11 @@
 
 import gc
 
+import numpy as np
 import pytest
 from fake_device import counted
 from hosts import FAKE, HOSTS, floats, registered, session
-from test_device import assert_same, model_of, plain
+from test_device import model_of, plain
 
 import roundhouse
 
@@ -33,7 +34,9 @@ def test_a_small_one_is_left(host, islands):
         with counted() as done:
             given = session(host, FAKE, data, {"claim": "=large,small", "islands": islands})
         assert done["compilations"] == (2 if islands == "1" else 1)
-        assert_same(given, plain(host, data), [{"x": floats(256, 512)}])
+        feed = {"x": floats(256, 512)}
+        for actual, expected in zip(given.run(None, feed), plain(host, data).run(None, feed), strict=True):
+            np.testing.assert_allclose(actual, expected, atol=1e-4)  # sums of 512 products in another order
         if host is roundhouse and islands == "0":
             rows = {row["node"]: row for row in given.placement()}
             assert rows["large"]["provider"] == FAKE and rows["small"]["provider"] == "CPUExecutionProvider"
