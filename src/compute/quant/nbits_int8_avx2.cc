@@ -100,6 +100,7 @@ RH_INLINED inline void add_block8(const uint8_t* codes, const int8_t* left, int6
 }
 
 constexpr int64_t kTogether = 8;  // blocks whose scales are multiplied together
+constexpr int64_t kAhead = 2048;  // bytes that codes are prefetched ahead
 
 /// Up to kTogether floats, zeros behind them.
 __m256 load_some(const float* from, int64_t count) {
@@ -115,12 +116,13 @@ __m256 load_codes(const uint8_t* from, int64_t count) {
 }
 
 /// `count` blocks of one row of codes from block b on. total: even and odd blocks apart; late: what zero points take off them, of codes of
-/// 8 bits beyond the 128 that are taken off before.
-template <int kBits, int kRows>
+/// 8 bits beyond the 128 that are taken off before. kShift is p.block_shift, or 0 where that is known as it runs only.
+template <int kBits, int kRows, int kShift>
 RH_INLINED inline void add_blocks(const NBitsDotArgs& p, int64_t n, int64_t b, int64_t count, __m256 (&total)[kRows][2],
                                   __m256 (&late)[kRows]) {
-  const int64_t block = int64_t{1} << p.block_shift, block_bytes = block * kBits / 8;
+  const int64_t block = int64_t{1} << (kShift ? kShift : p.block_shift), block_bytes = block * kBits / 8;
   const uint8_t* codes = p.codes + n * p.row_bytes + b * block_bytes;
+  for (int64_t at = 0; at < kTogether * block_bytes; at += 64) _mm_prefetch(reinterpret_cast<const char*>(codes + kAhead + at), _MM_HINT_T0);
   const int8_t* left = p.left + b * block;
   const __m256 scales = load_some(p.scales + n * p.blocks + b, count);
   __m256 zeros = _mm256_set1_ps(kBits == 4 ? 8 : 0);
@@ -150,13 +152,13 @@ RH_INLINED inline void add_blocks(const NBitsDotArgs& p, int64_t n, int64_t b, i
   if (at < count) add(at, 0);
 }
 
-template <int kBits, int kRows>
+template <int kBits, int kRows, int kShift>
 void dots(const NBitsDotArgs& p, int64_t first, int64_t end) {
   for (int64_t n = first; n < end; ++n) {
     __m256 total[kRows][2], late[kRows];
     for (int i = 0; i < kRows; ++i) total[i][0] = total[i][1] = late[i] = _mm256_setzero_ps();
     for (int64_t b = 0; b < p.blocks; b += kTogether) {
-      add_blocks<kBits, kRows>(p, n, b, p.blocks - b < kTogether ? p.blocks - b : kTogether, total, late);
+      add_blocks<kBits, kRows, kShift>(p, n, b, p.blocks - b < kTogether ? p.blocks - b : kTogether, total, late);
     }
     for (int i = 0; i < kRows; ++i) {
       const float sum = sum_of_lanes(_mm256_sub_ps(_mm256_add_ps(total[i][0], total[i][1]), late[i]));
@@ -165,13 +167,24 @@ void dots(const NBitsDotArgs& p, int64_t first, int64_t end) {
   }
 }
 
+/// Blocks of 32, of which most models are, have loops of their own; one row, as decoders have at each step, larger ones too.
+template <int kBits, int kRows>
+void dots_of_block(const NBitsDotArgs& p, int64_t first, int64_t end) {
+  if (p.block_shift == 5) return dots<kBits, kRows, 5>(p, first, end);
+  if constexpr (kRows == 1) {
+    if (p.block_shift == 6) return dots<kBits, 1, 6>(p, first, end);
+    if (p.block_shift == 7) return dots<kBits, 1, 7>(p, first, end);
+  }
+  dots<kBits, kRows, 0>(p, first, end);
+}
+
 template <int kBits>
 void dots_of_rows(const NBitsDotArgs& p, int64_t first, int64_t end) {
   switch (p.rows) {
-    case 1: return dots<kBits, 1>(p, first, end);
-    case 2: return dots<kBits, 2>(p, first, end);
-    case 3: return dots<kBits, 3>(p, first, end);
-    default: return dots<kBits, 4>(p, first, end);
+    case 1: return dots_of_block<kBits, 1>(p, first, end);
+    case 2: return dots_of_block<kBits, 2>(p, first, end);
+    case 3: return dots_of_block<kBits, 3>(p, first, end);
+    default: return dots_of_block<kBits, 4>(p, first, end);
   }
 }
 
