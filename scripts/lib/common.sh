@@ -118,12 +118,18 @@ configure() {
   (cd "$root" && cmake --preset "$preset" -DPython_EXECUTABLE="$python" "$@") >"$log" 2>&1 || { cat "$log" >&2; return 1; }
 }
 
+# warn_again PRESET: what warned in this build is compiled anew in the next one, so that a warning is not seen once alone.
+warn_again() {
+  (cd "$root/build/$1" && sed -nE 's/^([^: ]+):[0-9]+:[0-9]+: warning:.*/\1/p' "../build-$1.log" | sort -u | xargs -r touch -c --)
+}
+
 # build PRESET [targets]: prints only warnings and errors.
 build() {
   local preset=$1
   shift
   cmake --build "$root/build/$preset" -j "$jobs" ${1:+--target "$@"} >"$root/build/build-$preset.log" 2>&1
   local status=$?
+  warn_again "$preset"
   grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: (Entering|no work)|^-- ' "$root/build/build-$preset.log" | head -n 200
   return $status
 }
@@ -134,7 +140,9 @@ build_with_progress() {
   local preset=$1 log=$root/build/build-$1.log
   shift
   cmake --build "$root/build/$preset" -j "$jobs" ${1:+--target "$@"} 2>&1 | tee "$log" | show_progress
-  [ "${PIPESTATUS[0]}" = 0 ] && return 0
+  local status=${PIPESTATUS[0]}
+  warn_again "$preset"
+  [ "$status" = 0 ] && return 0
   grep -E -A 5 'error:|^FAILED' "$log" | head -n 60
   return 1
 }
