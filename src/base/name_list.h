@@ -6,12 +6,15 @@
 
 namespace rh {
 
-/// Splits a list of names, separated by commas or semicolons.
+/// Splits a list of names, separated by commas or semicolons; spaces around a name are none of it.
 inline std::vector<std::string_view> names_in(std::string_view list) {
   std::vector<std::string_view> names;
   while (!list.empty()) {
-    names.push_back(list.substr(0, list.find_first_of(",;")));
-    list.remove_prefix(std::min(list.size(), names.back().size() + 1));
+    std::string_view name = list.substr(0, list.find_first_of(",;"));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
+    name = name.substr(0, name.find_last_not_of(' ') + 1);
+    names.push_back(name);
   }
   return names;
 }

@@ -69,7 +69,14 @@ bool is_override(std::string_view text) {
 
 }  // namespace
 
-ProcessorSets processor_sets(Entry entry) { return entry.text.empty() ? ProcessorSets() : parse_affinities(entry.text); }
+ProcessorSets processor_sets(Entry entry) {
+  if (entry.text.empty()) return {};
+  try {
+    return parse_affinities(entry.text);
+  } catch (const Error& error) {
+    fail(error.code(), "config entry '{}': {}", entry.key, error.message());
+  }
+}
 
 ShapesByName shapes_by_name(Entry entry) {
   ShapesByName shapes;

@@ -117,7 +117,7 @@ void expect_errors(const char* key, const Rule& rule, const std::vector<std::str
       ADD_FAILURE() << key << " takes '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), code_of(rule).value_or(error.code())) << key << " " << text;
-      const bool names_key = error.message().find(key) != std::string::npos || error.message().starts_with("thread affinities");
+      const bool names_key = error.message().find(key) != std::string::npos;
       EXPECT_TRUE(names_key && error.message().find("expected") != std::string::npos) << error.message();
     }
   }

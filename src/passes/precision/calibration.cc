@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kMostShown = 60;  // characters of a line in an error
+
 void check_entry(const std::string& name, const TensorScale& entry) {
   if (entry.scale && !(std::isfinite(*entry.scale) && *entry.scale > 0)) {
     fail(ErrorCode::invalid_argument, "calibration of '{}': the scale is {}, expected a finite number above 0", name, *entry.scale);
@@ -72,6 +74,10 @@ Calibration parse_lines(std::string_view text) {
     std::string_view row = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!row.empty() && row.back() == '\r') row.remove_suffix(1);
+    if (line == 1 && !row.starts_with("TRT-")) {
+      fail(ErrorCode::invalid_argument, "calibration table, line 1: '{}', expected a JSON object, or TensorRT's table, which begins \"TRT-\"",
+           row.substr(0, kMostShown));
+    }
     if (line == 1 || row.empty()) continue;
     const size_t colon = row.rfind(": ");
     uint32_t bits = 0;

@@ -57,6 +57,8 @@ bool grows(const Node& node) {
   return is_one_of(node, kNames);
 }
 
+bool is_square(const Node& node) { return node.domain.empty() && node.op_type == "Mul" && node.inputs[0] == node.inputs[1]; }
+
 bool holds_floats(const ValueType& type) {
   if (type.kind() == ValueType::Kind::sequence || type.kind() == ValueType::Kind::optional) return holds_floats(type.element());
   return (type.is_tensor() || type.kind() == ValueType::Kind::sparse_tensor) && type.tensor().dtype == DType::float32;
@@ -174,6 +176,7 @@ class Chooser {
     if (std::string why = why_typed(graph, node, choice); !why.empty()) return why;
     if (!names(options_.convert_operators, operator_name(node))) {
       if (const std::string_view why = why_lossy(NodeView(graph, node), half_); !why.empty()) return std::string(why);
+      if (half_ == DType::float16 && is_square(node)) return "a square overflows from 256 on";
     }
     using Rule = std::string (Chooser::*)(Graph&, const Node&, const NodeChoice&) const;
     static constexpr Rule kRules[] = {&Chooser::why_constant, &Chooser::why_large, &Chooser::why_quantised, &Chooser::why_integers,
@@ -278,7 +281,7 @@ class Chooser {
 
   /// Whether a result may be beyond the type's range because an operator made it grow. Until such a value is summed, divided or bounded.
   bool makes_risky(Graph& graph, const Node& node) const {
-    return grows(node) || (passes_magnitudes(node) && takes_one_of(graph, node, risky_));
+    return grows(node) || is_square(node) || (passes_magnitudes(node) && takes_one_of(graph, node, risky_));
   }
 
   bool takes_one_of(Graph& graph, const Node& node, const std::unordered_set<const GraphValue*>& values) const {

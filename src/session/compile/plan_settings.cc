@@ -1,6 +1,8 @@
 #include "session/compile/plan_settings.h"
 
+#include "base/error.h"
 #include "session/compact_weights.h"
+#include "settings/keys.h"
 
 namespace rh {
 
@@ -10,7 +12,11 @@ Tuning tuning_of(const SessionOptions& options, int threads) {
   Tuning tuning;
   if (const std::string& path = options.settings.tuning_file; !path.empty()) {
     std::string ignored;
-    tuning = read_tuning(path, threads, ignored);
+    try {
+      tuning = read_tuning(path, threads, ignored);
+    } catch (const Error& error) {
+      fail(error.code(), "config entry '{}': {}", kKeyOf<&Settings::tuning_file>, error.message());
+    }
     if (!ignored.empty() && options.log) options.log->log(LogSeverity::warning, "session", ignored + ": the session does without it");
   }
   tuning.preferred = options.settings.variant;

@@ -156,9 +156,11 @@ TEST(Calibration, SaysWhatIsWrong) {
       {R"({"x": {"scale": 0}})", "the scale is 0, expected a finite number above 0"},
       {R"({"x": {"scale": 1, "zero_point": 0.5}})", "the zero point is 0.5"},
       {R"({"x": {"scale": 1, "zero_point": 256}})", "the zero point is 256"},
-      {"header\nx 3f000000\n", "line 2: 'x 3f000000'"},
-      {"header\nx: 3f0000zz\n", "line 2"},
-      {"header\nx: 7f800000\n", "the scale is inf"},
+      {"TRT-1\nx 3f000000\n", "line 2: 'x 3f000000'"},
+      {"TRT-1\nx: 3f0000zz\n", "line 2"},
+      {"TRT-1\nx: 7f800000\n", "the scale is inf"},
+      {"not json\n", "line 1: 'not json', expected a JSON object, or TensorRT's table"},
+      {"[]", "expected a JSON object, or TensorRT's table"},
   };
   for (const auto& row : rows) {
     try {
