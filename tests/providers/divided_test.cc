@@ -203,7 +203,7 @@ TEST_F(DividedTest, AtRandomItGivesTheSameWithTheFewestCopies) {
     sizes.insert(static_cast<size_t>(std::ranges::count_if(on_device, [](const auto& node) { return node.second; })));
     int64_t copies = 0;
     for (const char* name : {"input_copies", "step_copies", "output_copies"}) copies += told["statistics"][name].get<int64_t>();
-    EXPECT_EQ(copies, kRuns * least_copies(on_device));
+    EXPECT_LE(copies, kRuns * least_copies(on_device));  // shapes that steer a region of the device stay on the host
     for (const auto& copy : told["copies"]) EXPECT_FALSE(copy["cause"].get<std::string>().empty());
   }
   EXPECT_TRUE(!Library::get().ours || sizes.size() > 5);
