@@ -12,6 +12,19 @@ constexpr uint8_t byte_flip(bool largest) {
   return static_cast<uint8_t>((std::is_signed_v<T> ? 0x80 : 0) ^ (largest ? 0 : 0xFF));
 }
 
+/// The largest of so many bytes, a power of two, halves by halves.
+template <int kLanes>
+uint8_t largest_lane(const uint8_t* x) {
+  if constexpr (kLanes == 1) {
+    return *x;
+  } else {
+    constexpr int kHalf = kLanes / 2;
+    uint8_t best[kHalf];
+    for (int i = 0; i < kHalf; ++i) best[i] = x[i] > x[i + kHalf] ? x[i] : x[i + kHalf];
+    return largest_lane<kHalf>(best);
+  }
+}
+
 /// The largest x[i] ^ flip; 0 of nothing.
 uint8_t largest_byte(const void* x, int64_t count, uint8_t flip);
 /// best[c] = the largest of itself and of x[c + row * stride] ^ flip in so many rows.

@@ -177,7 +177,7 @@ struct LogSumExp {
 
 // Of rows of bytes that lie apart, of 16 or more each: all of a row by vectors of 16, of which the last one takes some a second time.
 uint8_t largest_of_rows(const ReductionLoop& loop, int64_t offset, const uint8_t* x, uint8_t flip, uint8_t none) {
-  constexpr int64_t kLanes = 16;
+  constexpr int kLanes = 16;
   const int64_t last = loop.inner() - kLanes;
   uint8_t best[kLanes];
   std::fill_n(best, kLanes, none);
@@ -188,7 +188,7 @@ uint8_t largest_of_rows(const ReductionLoop& loop, int64_t offset, const uint8_t
     for (int64_t k = 0; k < last; k += kLanes) take(x + at + k);
     take(x + at + last);
   });
-  return *std::max_element(best, best + kLanes);
+  return compute::largest_lane<kLanes>(best);
 }
 
 // The largest or smallest bytes; bytes of no elements are the far end of the type.
