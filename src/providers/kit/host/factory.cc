@@ -192,6 +192,7 @@ OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count)
 }
 
 void watch_runs(OrtEp* ep, RhAskRunStateFn ask) { static_cast<EpTable*>(ep)->watch->store(ask); }
+
 OrtStatus* get_host_inputs(const OrtEp* ep, size_t unit, const char* const** names, size_t* count) {
   const auto& units = static_cast<const EpTable*>(ep)->host_values;
   *names = unit < units.size() ? units[unit].data() : nullptr;
