@@ -174,7 +174,7 @@ size_t free_heap_bytes() {
   struct Counts {  // struct mallinfo2, which glibc has from 2.33 on
     size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
   };
-  static const auto counts = reinterpret_cast<Counts (*)()>(::dlsym(RTLD_DEFAULT, "mallinfo2"));
+  const auto counts = reinterpret_cast<Counts (*)()>(::dlsym(RTLD_DEFAULT, "mallinfo2"));
   return counts ? counts().fordblks : 0;
 #else
   return 0;
