@@ -222,7 +222,7 @@ BAD_FEEDS = {
     "dates": lambda f: f | {"a": np.array(["2020-01-01"], "datetime64[D]")},
 }
 MESSAGES = {
-    "missing": r"\['b'\] are missing",
+    "missing": r"\['b'\]\) are missing",
     "unknown": "no input 'z'",
     "type": r"'a' is tensor\(double\), expected tensor\(float\)",
     "rank": r"'a' has shape \[3\] of rank 1, expected \[N, 3\]",
