@@ -1,4 +1,7 @@
 // OrtValues through DLPack: without copies, in and out, on the host and on devices.
+#include <algorithm>
+
+#include "dlpack_capsule.h"
 #include "places.h"
 
 namespace rh::python {
@@ -16,30 +19,39 @@ ONNXTensorElementDataType element_of(const nb::dlpack::dtype& type) {
                            std::to_string(type.lanes) + " lanes have no ONNX type");
 }
 
-void check_contiguous(const nb::ndarray<nb::ro>& array) {
-  if (array.size() == 0) return;
+void check_contiguous(const ForeignTensor& tensor) {
+  if (tensor.strides.empty() || std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end()) return;
   int64_t expected = 1;
-  for (size_t i = array.ndim(); i-- > 0;) {
-    if (array.shape(i) != 1 && array.stride(i) != expected) {
+  for (size_t i = tensor.shape.size(); i-- > 0;) {
+    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) {
       throw std::runtime_error("the DLPack tensor is not contiguous; copy it in its library first");
     }
-    expected *= static_cast<int64_t>(array.shape(i));
+    expected *= tensor.shape[i];
   }
 }
 
-/// A value over what a capsule holds, or an object that gives one.
-PyValue value_over(const nb::object& data) {
+/// Of a capsule, or of an object that gives one or a buffer.
+ForeignTensor foreign_tensor(const nb::object& data) {
+  if (std::optional<ForeignTensor> taken = take_capsule(data)) return std::move(*taken);
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(data, array) || !array.is_valid()) {
     throw nb::type_error("from_dlpack takes an object with __dlpack__, or a capsule named 'dltensor'");
   }
-  const PyPlace place = place_of_dlpack(array.device_type(), array.device_id());
-  check_contiguous(array);
-  const ONNXTensorElementDataType type = element_of(array.dtype());
-  const std::vector<int64_t> shape(array.shape_ptr(), array.shape_ptr() + array.ndim());
+  ForeignTensor tensor{const_cast<void*>(array.data()), {array.device_type(), array.device_id()}, array.dtype(), {}, {}, {}};
+  tensor.shape.assign(array.shape_ptr(), array.shape_ptr() + array.ndim());
+  tensor.strides.assign(array.stride_ptr(), array.stride_ptr() + array.ndim());
+  tensor.owner = nb::capsule(new nb::ndarray<nb::ro>(array), [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); });
+  return tensor;
+}
+
+PyValue value_over(const nb::object& data) {
+  ForeignTensor tensor = foreign_tensor(data);
+  const PyPlace place = place_of_dlpack(tensor.device.device_type, tensor.device.device_id);
+  check_contiguous(tensor);
+  const ONNXTensorElementDataType type = element_of(tensor.dtype);
   PyValue value;
-  value.value = tensor_over_memory(const_cast<void*>(array.data()), array.nbytes(), shape, type, memory_at(place));
-  value.keep_alive = nb::capsule(new nb::ndarray<nb::ro>(array), [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); });
+  value.value = tensor_over_memory(tensor.data, bytes_of(type, tensor.shape), tensor.shape, type, memory_at(place));
+  value.keep_alive = std::move(tensor.owner);
   return value;
 }
 
@@ -86,11 +98,10 @@ nb::object to_dlpack(nb::handle self) {
   const Ort::Value& value = nb::cast<PyValue&>(self).value;
   const PyPlace place = place_of(value);
   const ElementRow& row = shareable(value);
-  const std::vector<int64_t> shape = value.GetTensorTypeAndShapeInfo().GetShape();
-  const std::vector<size_t> dims(shape.begin(), shape.end());
   const nb::dlpack::dtype type = row.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 ? nb::dlpack::dtype{kBFloat, 16, 1} : row.dlpack;
-  return nb::cast(nb::ndarray<>(const_cast<void*>(value.GetTensorRawData()), dims.size(), dims.data(), self, nullptr, type,
-                                dlpack_kind(place), dlpack_kind(place) == 1 ? 0 : place.id));
+  const nb::dlpack::device device{dlpack_kind(place), dlpack_kind(place) == 1 ? 0 : place.id};
+  return capsule_over(
+      {const_cast<void*>(value.GetTensorRawData()), device, type, value.GetTensorTypeAndShapeInfo().GetShape(), {}, nb::borrow(self)});
 }
 
 // What asks for a version of the protocol, or for a copy, gets what numpy gives it.

@@ -1,7 +1,12 @@
 """Values of more dimensions than numpy's arrays have: each way to an array is an error, none ends the process."""
 
+import ctypes
+import gc
+import sys
+
 import models
 import numpy as np
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
@@ -91,15 +96,65 @@ def test_asynchronous_runs():
     assert results == [] and "dimensions, expected at most" in error
 
 
-def test_values_and_dlpack():
-    value = roundhouse.OrtValue.ortvalue_from_shape_and_type([1] * (MOST + 6), np.float32)
+@pytest.mark.parametrize("dims", [MOST + 1, 127, 128, 129, 300])
+def test_values_and_dlpack(dims):
+    value = roundhouse.OrtValue.ortvalue_from_shape_and_type([1] * dims, np.float32)
     for way in (value.numpy, value.__array__, lambda: np.from_dlpack(value), lambda: value.__dlpack__(max_version=(1, 0))):
         with pytest.raises((RuntimeError, BufferError, ValueError)):
             way()
-    again = roundhouse.OrtValue.from_dlpack(value.to_dlpack())
-    assert again.shape() == [1] * (MOST + 6) and again.data_ptr() == value.data_ptr()
-    with pytest.raises(RuntimeError, match="dimensions, expected at most"):
+    for given in (value.to_dlpack(), value.__dlpack__(), value):
+        again = roundhouse.OrtValue.from_dlpack(given)
+        assert again.shape() == [1] * dims and again.data_ptr() == value.data_ptr()
+    with pytest.raises(RuntimeError, match=rf"has {dims} dimensions, expected at most {MOST}.*to_dlpack\(\)"):
         again.numpy()
+
+
+@pytest.mark.parametrize("dims", [65, 129, 300])
+def test_results_are_read_through_dlpack(dims):
+    """What the error of numpy() says to do, by onnxruntime, which reads such capsules as well."""
+    session, feed = deep(dims)
+    value = session.run_with_ort_values(None, feed)[0]
+    address = value.data_ptr()
+    theirs = onnxruntime.OrtValue.from_dlpack(value.to_dlpack())
+    del value
+    gc.collect()
+    assert theirs.shape() == [1] * dims and theirs.data_ptr() == address
+    assert ctypes.c_float.from_address(address).value == 1
+    back = roundhouse.OrtValue.from_dlpack(theirs._ortvalue.to_dlpack())
+    del theirs
+    gc.collect()
+    assert back.shape() == [1] * dims and back.data_ptr() == address and ctypes.c_float.from_address(address).value == 1
+
+
+def test_capsules_are_taken_once_and_free_what_they_hold():
+    value = roundhouse.OrtValue.ortvalue_from_numpy(np.arange(6, dtype=np.float32))
+    before = sys.getrefcount(value)
+    capsule = value.to_dlpack()
+    assert sys.getrefcount(value) == before + 1
+    taken = roundhouse.OrtValue.from_dlpack(capsule)
+    with pytest.raises(TypeError, match="a capsule named 'dltensor'"):
+        roundhouse.OrtValue.from_dlpack(capsule)
+    del capsule
+    np.testing.assert_array_equal(taken.numpy(), np.arange(6, dtype=np.float32))
+    assert sys.getrefcount(value) == before + 1
+    del taken
+    assert sys.getrefcount(value) == before
+    unused = value.to_dlpack()
+    del unused
+    assert sys.getrefcount(value) == before
+
+
+@pytest.mark.skipif(MOST == 32, reason="numpy 1 gives no versioned capsules")
+def test_versioned_capsules():
+    array = np.arange(6, dtype=np.int64).reshape(2, 3)
+    value = roundhouse.OrtValue.from_dlpack(array.__dlpack__(max_version=(1, 0)))
+    address = array.ctypes.data
+    del array
+    gc.collect()
+    assert value.data_ptr() == address and value.numpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+    for steps in (np.arange(12)[::2], np.ones((2, 3)).T):
+        with pytest.raises(RuntimeError, match="not contiguous"):
+            roundhouse.OrtValue.from_dlpack(steps.__dlpack__())
 
 
 def test_feeds():
