@@ -1,5 +1,7 @@
 #include "onnx/tensor_writer.h"
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "onnx/proto.h"
 #include "onnx/writer.h"
@@ -28,10 +30,20 @@ void write_reference(WireWriter& message, const ExternalLocation& location) {
 std::optional<ExternalLocation> FileSink::place(const Tensor& tensor, std::string_view) {
   static constexpr char kZeros[kExternalAlignment] = {};
   if (tensor.bytes() < threshold_) return std::nullopt;
+  is_used_ = true;
   file_.write(kZeros, static_cast<size_t>((kExternalAlignment - file_.size() % kExternalAlignment) % kExternalAlignment));
   const ExternalLocation location{location_, static_cast<int64_t>(file_.size()), tensor.bytes()};
   file_.write(tensor.raw(), tensor.bytes());
   return location;
+}
+
+void FileSink::commit() {
+  std::error_code ignored;
+  if (is_used_) {
+    file_.commit();
+  } else {
+    std::filesystem::remove(path_, ignored);
+  }
 }
 
 void write_tensor_fields(WireWriter& message, const Tensor& tensor, std::string_view name, ExternalSink* sink) {

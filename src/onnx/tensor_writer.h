@@ -20,15 +20,18 @@ class FileSink final : public ExternalSink {
  public:
   /// `location` is what models call the file.
   FileSink(const std::string& path, std::string location, size_t threshold)
-      : file_(path), location_(std::move(location)), threshold_(threshold) {}
+      : path_(path), file_(path), location_(std::move(location)), threshold_(threshold) {}
 
   std::optional<ExternalLocation> place(const Tensor& tensor, std::string_view name) override;
-  void commit() { file_.commit(); }
+  /// Without a tensor in it there is no file, nor the one that stood there before.
+  void commit();
 
  private:
+  std::string path_;
   OutputFile file_;
   std::string location_;
   size_t threshold_;
+  bool is_used_ = false;
 };
 
 /// The fields of a TensorProto. `sink` may be null.

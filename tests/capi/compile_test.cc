@@ -130,6 +130,15 @@ TEST_F(CompileTest, PutsInitializersIntoAFile) {
   EXPECT_EQ(result_of_file("out.onnx"), expected);
 }
 
+TEST_F(CompileTest, LeavesNoFileWithoutInitializers) {
+  set_input();
+  set_output("out.onnx");
+  Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, "weights.bin", 1 << 20));
+  ASSERT_EQ(run(), ORT_OK);
+  EXPECT_FALSE(fs::exists(path("weights.bin")));
+  EXPECT_EQ(result_of_file("out.onnx"), expected);
+}
+
 TEST_F(CompileTest, AsksWhereInitializersGo) {
   set_input();
   set_output("out.onnx");

@@ -379,6 +379,21 @@ TEST(ExternalData, WrittenBesideTheModel) {
   }
 }
 
+TEST(ExternalData, WithoutTensorsThereIsNoFile) {
+  Folder folder;
+  for (const int64_t elements : {int64_t{1000}, int64_t{0}}) {
+    Model model;
+    model.graph->opset_imports[""] = 17;
+    model.graph->add_output(model.graph->add_initializer("w", Tensor(DType::float32, {elements})));
+    const std::string path = folder / "m.onnx";
+    for (const auto& [least, is_there] : {std::pair<size_t, bool>(0, true), {5000, false}}) {
+      write_model_file(model, path, least);
+      EXPECT_EQ(fs::exists(path + ".data"), is_there) << elements << " " << least;
+      EXPECT_EQ(read_model(path).graph->value(model.graph->outputs()[0]).constant_tensor()->bytes(), static_cast<size_t>(elements) * 4);
+    }
+  }
+}
+
 TEST(ModelFile, ReadsWhatTheBufferReads) {
   Folder folder;
   // The padding moves the raw data through all alignments; it is large enough to stay in the mapping.
