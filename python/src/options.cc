@@ -31,7 +31,7 @@ Ort::SessionOptions SessionSettings::build() const {
   if (enable_profiling) check(api.EnableProfiling(raw, profile_file_prefix.c_str()));
   if (!optimized_model_filepath.empty()) check(api.SetOptimizedModelFilePath(raw, optimized_model_filepath.c_str()));
   if (!logid.empty()) check(api.SetSessionLogId(raw, logid.c_str()));
-  if (log_severity_level > ORT_LOGGING_LEVEL_FATAL)
+  if (log_severity_level < -1 || log_severity_level > ORT_LOGGING_LEVEL_FATAL)
     throw std::runtime_error("log_severity_level is " + std::to_string(log_severity_level) + ", expected 0 (verbose) to 4 (fatal)");
   if (log_severity_level >= 0) check(api.SetSessionLogSeverityLevel(raw, log_severity_level));
   check(api.SetSessionLogVerbosityLevel(raw, log_verbosity_level));

@@ -188,6 +188,7 @@ SETTINGS = {
     "threads as fraction": options(intra_op_num_threads=1.5),
     "level as text": options(graph_optimization_level="x"),
     "severity out of range": options(log_severity_level=9),
+    "severity below all": options(log_severity_level=-2),
     "severity as text": options(log_severity_level="x"),
     "unknown attribute": options(nope=1),
     "number as name": options(logid=1),
@@ -205,6 +206,9 @@ SETTINGS = {
     "load that is cancelled": cancelled,
     "run that is terminated": terminated,
     "run entry that is not there": lambda m, _: m.RunOptions().get_run_config_entry("nope"),
+    "run severity out of range": lambda m, _: add(m).run(None, FEED, with_severity(m, 77)),
+    "run severity below all": lambda m, _: add(m).run(None, FEED, with_severity(m, -2)),
+    "bound run severity out of range": lambda m, _: run_bound_with_severity(m, 5),
     "run entry of no name": lambda m, _: m.RunOptions().add_run_config_entry("", "1"),
     "default severity out of range": lambda m, _: m.set_default_logger_severity(9),
     "provider of no file": lambda m, _: m.register_execution_provider_library("x", "/nowhere/lib.so"),
@@ -239,6 +243,21 @@ SETTINGS = {
     "tuning of the CPU": lambda m, _: add(m).set_tuning_results([{"ep": CPU[0], "results": {}, "validators": {}}], error_on_invalid=True),
     "threads of the process as text": lambda m, _: m.set_global_thread_pool_sizes("2"),
 }
+
+
+def with_severity(module, level):
+    made = module.RunOptions()
+    made.log_severity_level = level
+    return made
+
+
+def run_bound_with_severity(module, level):
+    session = add(module)
+    binding = session.io_binding()
+    for name, value in FEED.items():
+        binding.bind_cpu_input(name, value)
+    binding.bind_output("sum")
+    session.run_with_iobinding(binding, with_severity(module, level))
 
 
 def add(module):

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import roundhouse
 
@@ -47,6 +47,37 @@ def test_session_attributes_and_their_defaults(name, feed):
     assert getattr(options, name) == SESSION_ATTRIBUTES[name]
     made = roundhouse.InferenceSession(models.add(), options, providers=CPU)
     np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])
+
+
+@BOTH
+def test_severities_of_runs(module, feed):
+    session, options = module.InferenceSession(models.add(), providers=CPU), module.RunOptions()
+    for level in (-1, 0, 1, 2, 3, 4):
+        options.log_severity_level = level
+        np.testing.assert_array_equal(session.run(None, feed, options)[0], feed["a"] + feed["b"])
+    for level in (-2, 5, 77):
+        options.log_severity_level = level
+        with pytest.raises(Exception, match=rf"log severity level.* {level}\b"):
+            session.run(None, feed, options)
+
+
+@BOTH
+@pytest.mark.parametrize("least", [100, 300])
+def test_a_file_of_weights_is_there_where_it_has_some(module, least, tmp_path):
+    weights = tmp_path / "weights.bin"
+    weights.write_bytes(b"of an earlier session")
+    graph = [helper.make_node("Mul", ["x", "w"], ["y"])], [models.tensor("x", shape=(64,))], [models.tensor("y", shape=(64,))]
+    made = models.model(*graph, [numpy_helper.from_array(np.full(64, 2, np.float32), "w")])
+    options = module.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "optimised.onnx")
+    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", weights.name)
+    options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", str(least))
+    module.InferenceSession(made, options, providers=CPU)
+    assert sorted(os.listdir(tmp_path)) == ["optimised.onnx"] + ["weights.bin"] * (least < 256)
+    if least < 256:
+        assert weights.read_bytes()[-256:] == np.full(64, 2, np.float32).tobytes()
+    x = np.ones(64, np.float32)
+    assert (module.InferenceSession(options.optimized_model_filepath, providers=CPU).run(None, {"x": x})[0] == 2 * x).all()
 
 
 @pytest.mark.parametrize("level", ["ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL"])

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "library.h"
+#include "model_bytes.h"
 
 namespace rh::test {
 namespace {
@@ -71,6 +72,39 @@ TEST_F(OptionsTest, RunOptionsKeepWhatIsSet) {
   EXPECT_EQ(options.GetRunLogVerbosityLevel(), 1);
   EXPECT_EQ(std::string(options.GetConfigEntry("key")), "value");
   EXPECT_EQ(options.GetConfigEntry("other"), nullptr);
+}
+
+TEST_F(OptionsTest, SeveritiesAreCheckedWhenTheyCount) {
+  const Ort::Env env(ORT_LOGGING_LEVEL_FATAL);
+  const std::string bytes = add_relu_model();
+  const auto session_with = [&](int level) {
+    Ort::SessionOptions options;
+    Ort::ThrowOnError(api.SetSessionLogSeverityLevel(options, level));
+    OrtSession* out = nullptr;
+    const OrtErrorCode code = code_of(api.CreateSessionFromArray(env, bytes.data(), bytes.size(), options, &out));
+    api.ReleaseSession(out);
+    return code;
+  };
+  Ort::Session session(env, bytes.data(), bytes.size(), Ort::SessionOptions());
+  float x[6] = {};
+  const int64_t shape[] = {2, 3};
+  const Ort::Value value = Ort::Value::CreateTensor<float>(cpu, x, 6, shape, 2);
+  const auto run_with = [&](int level) {
+    Ort::RunOptions options;
+    options.SetRunLogSeverityLevel(level);
+    const char *input = "x", *output = "y";
+    const OrtValue* given = value;
+    OrtValue* result = nullptr;
+    const OrtErrorCode code = code_of(api.Run(session, options, &input, &given, 1, &output, 1, &result));
+    api.ReleaseValue(result);
+    return code;
+  };
+  for (int level : {-1, 4}) EXPECT_EQ(session_with(level), ORT_OK) << level;
+  for (int level : {-1, 0, 4}) EXPECT_EQ(run_with(level), ORT_OK) << level;
+  for (int level : {-2, 5, 77}) {
+    EXPECT_EQ(session_with(level), ORT_RUNTIME_EXCEPTION) << level;
+    EXPECT_EQ(run_with(level), ORT_FAIL) << level;
+  }
 }
 
 TEST_F(OptionsTest, KeyValuePairsAreSorted) {
