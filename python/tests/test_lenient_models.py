@@ -92,6 +92,9 @@ MODELS = {
     ),
     "a tensor as value_float": model_of([constant("c", value_float=numpy_helper.from_array(np.float32(2))), ADD]),
     "version 0 of a domain that no node is of": model_of([RELU], opsets=(("", 17), ("a.domain", 0))),
+    "an empty node": model_of([helper.make_node("", [], [], "n"), RELU]),
+    "a node of nothing": model_of([RELU, helper.make_node("Relu", [], [])]),
+    "a node of nothing and of no domain": model_of([RELU, helper.make_node("", [], [], domain="com.none")]),
     "version 0 before the right one": model_of([RELU], opsets=(("", 0), ("", 17))),
 }
 

@@ -160,6 +160,7 @@ void GraphReader::read_node(const NodeFields& fields, int32_t index, Scope& scop
                  .tensor = {}};
   };
   located(where, [&] {
+    if (fields.inputs.empty() && fields.outputs.empty()) return;  // it computes nothing
     if (fields.op_type.empty()) fail(ErrorCode::invalid_graph, "the node has no operator type");
     if (!scope.callers.empty() && ++inlined_nodes_ > limits_.inlined_nodes) {
       fail(ErrorCode::invalid_graph, "the model-local functions expand to more than {} nodes", limits_.inlined_nodes);
