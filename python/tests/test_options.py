@@ -80,6 +80,20 @@ def test_a_file_of_weights_is_there_where_it_has_some(module, least, tmp_path):
     assert (module.InferenceSession(options.optimized_model_filepath, providers=CPU).run(None, {"x": x})[0] == 2 * x).all()
 
 
+@BOTH
+def test_accuracy_levels_of_products(module, feed):
+    key = "session.qdq_matmulnbits_accuracy_level"
+    for text in ("0", "1", "2", "3", "4", "5", "9", "-1", "best", ""):
+        options = module.SessionOptions()
+        options.add_session_config_entry(key, text)
+        if text in {"0", "1", "2", "3", "4"}:
+            made = module.InferenceSession(models.add(), options, providers=CPU)
+            np.testing.assert_array_equal(made.run(None, feed)[0], feed["a"] + feed["b"])
+        else:
+            with pytest.raises(module.capi.onnxruntime_pybind11_state.Fail):
+                module.InferenceSession(models.add(), options, providers=CPU)
+
+
 @pytest.mark.parametrize("level", ["ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL"])
 def test_optimization_levels(level, feed):
     assert int(getattr(roundhouse.GraphOptimizationLevel, level)) == int(getattr(onnxruntime.GraphOptimizationLevel, level))

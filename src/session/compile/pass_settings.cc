@@ -51,7 +51,7 @@ RewriteSettings rewrite_settings(const Settings& settings) {
           .minimal_build = settings.minimal_build == MinimalBuildUse::apply,
           .quantized_operators = !settings.keeps_quantization_pairs,
           .quantization_cleanup = settings.quantization_cleanup,
-          .int8_matmuls = settings.rounds_left_rows && !settings.nbits_with_floats,
+          .int8_matmuls = settings.nbits_accuracy_level == 4 && !settings.nbits_with_floats,
           .cast_chain_elimination = settings.cast_chain_elimination,
           .gelu_approximation = settings.gelu_approximation};
 }
