@@ -122,7 +122,8 @@ RH_INLINED inline void add_blocks(const NBitsDotArgs& p, int64_t n, int64_t b, i
                                   __m256 (&late)[kRows]) {
   const int64_t block = int64_t{1} << (kShift ? kShift : p.block_shift), block_bytes = block * kBits / 8;
   const uint8_t* codes = p.codes + n * p.row_bytes + b * block_bytes;
-  for (int64_t at = 0; at < kTogether * block_bytes; at += 64) _mm_prefetch(reinterpret_cast<const char*>(codes + kAhead + at), _MM_HINT_T0);
+  for (int64_t at = 0; at < kTogether * block_bytes; at += 64)
+    _mm_prefetch(reinterpret_cast<const char*>(codes + kAhead + at), _MM_HINT_T0);
   const int8_t* left = p.left + b * block;
   const __m256 scales = load_some(p.scales + n * p.blocks + b, count);
   __m256 zeros = _mm256_set1_ps(kBits == 4 ? 8 : 0);

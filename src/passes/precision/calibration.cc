@@ -75,7 +75,8 @@ Calibration parse_lines(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!row.empty() && row.back() == '\r') row.remove_suffix(1);
     if (line == 1 && !row.starts_with("TRT-")) {
-      fail(ErrorCode::invalid_argument, "calibration table, line 1: '{}', expected a JSON object, or TensorRT's table, which begins \"TRT-\"",
+      fail(ErrorCode::invalid_argument,
+           "calibration table, line 1: '{}', expected a JSON object, or TensorRT's table, which begins \"TRT-\"",
            row.substr(0, kMostShown));
     }
     if (line == 1 || row.empty()) continue;
