@@ -39,9 +39,9 @@ int threads_of(int given, const char* variable) {
 }
 
 /// Of a session or a run; -1: that of the environment, or of the session.
-int checked_severity(int level, std::string_view whose, ErrorCode code) {
+int checked_severity(int level, std::string_view whose) {
   if (level >= -1 && level <= ORT_LOGGING_LEVEL_FATAL) return level;
-  fail(code, "the log severity level of the {} is {}, expected 0 (verbose) to 4 (fatal)", whose, level);
+  fail(ErrorCode::fail, "the log severity level of the {} is {}, expected 0 (verbose) to 4 (fatal)", whose, level);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given
     options.host_memory = const_cast<OrtEnv&>(env).shared_memory(abi::host_memory_info(OrtArenaAllocator));
   }
   options.log_id = given->log_id;
-  options.log_severity = checked_severity(given->log_severity, "session", ErrorCode::runtime_exception);
+  options.log_severity = checked_severity(given->log_severity, "session");
   options.log_verbosity = given->log_verbosity;
   options.profiling = given->profiling;
   options.profile_prefix = utf8(given->profile_prefix);
@@ -118,7 +118,7 @@ RunOptions run_options(const OrtRunOptions* given) {
   RunOptions options;
   if (!given) return options;
   options.tag = given->tag;
-  options.log_severity = checked_severity(given->log_severity, "run", ErrorCode::fail);
+  options.log_severity = checked_severity(given->log_severity, "run");
   options.log_verbosity = given->log_verbosity;
   options.config = given->config.pairs();
   options.terminate = &given->terminate;
