@@ -51,11 +51,12 @@ const std::vector<OpCase> kLinearRegressor = {
      {attr("coefficients", Floats{1, -2, 0.5f}), attr("targets", 2)},
      {uniform({5, 3}, -9, 9)},
      "uneven",
-     {"3 coefficients", "2 targets"},
+     {"[5, 3]", "3 coefficients"},
      1,
      0,
      kMl},
-    {1, {attr("coefficients", Floats{1, -2, 0.5f})}, {uniform({5, 2}, -9, 9)}, "other features", {"[5, 2]", "3"}, 1, 0, kMl},
+    {1, {attr("coefficients", Floats{1, -2, 0.5f})}, {uniform({5, 4}, -9, 9)}, "other features", {"[5, 4]", "3"}, 1, 0, kMl},
+    {1, {attr("coefficients", Floats{1, -2, 0.5f})}, {uniform({5, 2}, -9, 9)}, "more coefficients than features", {}, 1, 1e-5, kMl},
 };
 RH_OP_TEST(LinearRegressor, kLinearRegressor, (Types<float, double, int64_t, int32_t>::set))
 
