@@ -171,6 +171,14 @@ def test_a_vendors_provider_says_what_it_leaves(vendor_folder):
     assert rows["y"] == "CPUExecutionProvider ['it runs Add, Mul and MatMul']"
 
 
+def test_a_vendors_provider_leaves_operands_with_an_axis(vendor_folder):
+    two = helper.make_tensor("b", TensorProto.FLOAT, [2], [0.5, 3])
+    save_model(vendor_folder / "axis.onnx", [helper.make_node("Mul", ["x", "b"], ["y"], "n", broadcast=1, axis=0)], "x", [two], [("", 6)])
+    program = block(VENDOR, "python").replace("model.onnx", "axis.onnx") + "print(session.placement()[0]['refusals'][0]['reason'])\n"
+    said = run([sys.executable, "-c", program], vendor_folder, SAMPLE_VENDOR_LIBRARY=str(BUILD / "lib/libsample_vendor.so"))
+    assert said == "it runs Mul of opset 7 and newer\n"
+
+
 def test_what_a_vendors_provider_costs():
     text = "".join(p.read_text() for p in sorted((ROOT / "src/providers/sample").iterdir()) if p.name != "class_executable.cc")
     [lines, options, functions] = [

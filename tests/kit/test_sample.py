@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import onnxruntime
 import pytest
-from hosts import HOSTS, LIBRARIES, SAMPLE, branches, dense, floats, model_of, registered, session, tensor
-from onnx import helper
+from hosts import HOSTS, LIBRARIES, SAMPLE, branches, dense, failure, floats, model_of, registered, session, tensor
+from onnx import helper, numpy_helper
 
 import roundhouse
 
@@ -81,6 +81,26 @@ def test_each_node_says_who_runs_it_and_why():
     assert {n for n, p in providers.items() if p == SAMPLE} == {"product", "sum", "scaled", "last"}
     assert refusals["exp"] == [("op", "it runs Add, Mul, MatMul and If")]
     assert refusals["sum"] == []
+
+
+def with_an_axis(op):
+    """Of opset 6: the second operand's dimensions begin at axis 1 of the first one's, which NumPy's rule would put last."""
+    node = helper.make_node(op, ["x", "b"], ["y"], "n", broadcast=1, axis=1)
+    graph = helper.make_graph([node], "main", [tensor("x", [2, 3, 3])], [tensor("y", [2, 3, 3])], [numpy_helper.from_array(floats(3), "b")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 6)], ir_version=3).SerializeToString()
+
+
+@pytest.mark.parametrize("op", ["Add", "Mul"])
+def test_operators_that_broadcast_from_an_axis_stay(op):
+    providers, refusals = placement(with_an_axis(op))
+    assert providers == {"n": "CPUExecutionProvider"}
+    assert refusals["n"] == [("opset", "before opset 7 an axis says how it broadcasts")]
+    x = floats(2, 3, 3, seed=1)
+    expected = getattr(np, {"Add": "add", "Mul": "multiply"}[op])(x, floats(3)[:, None])
+    with registered(roundhouse, SAMPLE):
+        np.testing.assert_allclose(session(roundhouse, SAMPLE, with_an_axis(op)).run(None, {"x": x})[0], expected, rtol=1e-6)
+    with registered(onnxruntime, SAMPLE):  # whose own operators begin with opset 7
+        assert f"Could not find an implementation for {op}(6)" in failure(lambda: session(onnxruntime, SAMPLE, with_an_axis(op)))
 
 
 def test_regions_that_are_too_small_stay():

@@ -41,6 +41,7 @@ class SampleProvider final : public kit::RegionProvider, public kit::ArtifactMak
       return supports_bodies(node);
     }
     if (!step_of(node.op_type())) return refuse(RhRefusalCode_OP, "it runs Add, Mul, MatMul and If");
+    if (node.op_type() != "MatMul" && node.opset() < 7) return refuse(RhRefusalCode_OPSET, "before opset 7 an axis says how it broadcasts");
     for (const int i : {0, 1}) {
       const ValueType& type = node.input_type(i);
       if (!is_float(type)) return refuse(RhRefusalCode_TYPE, "input {} is {}, it runs float tensors", i, type.to_string());
