@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import pytest
 from hosts import HOSTS, LIBRARIES, OPENVINO, branches, dense, failure, floats, model_of, registered, session, tensor
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import roundhouse
 
@@ -243,6 +243,36 @@ def test_what_it_leaves_has_a_reason():
     rows = {row["node"]: row for row in roundhouse.InferenceSession(model, providers=[OPENVINO]).placement()}
     assert rows["relu"]["provider"] == OPENVINO and rows["top"]["provider"] == CPU
     assert rows["top"]["refusals"][0]["reason"] == "OpenVINO orders equal values otherwise than the standard says"
+
+
+OLD_OPSETS = {
+    "axis of a power": ("Pow", 1, {"broadcast": 1, "axis": 1}, [np.array([0.5, 2, 3], np.float32)]),
+    "axis of a comparison": ("Greater", 1, {"broadcast": 1, "axis": 1}, [floats(3)]),
+    "all dimensions": ("Softmax", 11, {"axis": 1}, []),
+    "one dimension": ("Softmax", 13, {"axis": 1}, []),
+    "the batch's mean": ("BatchNormalization", 6, {}, [floats(3), floats(3), floats(3), floats(3) ** 2]),
+    "parts as an input": ("Split", 1, {"axis": 1}, [np.array([1, 2], np.float32)]),
+    "shrinking": ("Resize", 10, {}, [np.array([1, 1, 0.6, 0.6], np.float32)]),
+    "indices by columns": ("MaxPool", 8, {"kernel_shape": [2, 2], "storage_order": 1}, []),
+    "a power of floats": ("LpPool", 1, {"kernel_shape": [2, 2], "p": 3.0}, []),
+}
+
+
+@pytest.mark.parametrize("name", OLD_OPSETS)
+def test_operators_of_old_opsets_are_the_cpus(name):
+    """Each meant something else once: it is left, or OpenVINO knows."""
+    op, opset, attributes, constants = OLD_OPSETS[name]
+    x, outputs = np.abs(floats(2, 3, 4, 4)), ["y", "z"] if op in ("Split", "MaxPool") else ["y"]
+    node = helper.make_node(op, ["x", *(f"c{i}" for i in range(len(constants)))], outputs, **attributes)
+    weights = [numpy_helper.from_array(c, f"c{i}") for i, c in enumerate(constants)]
+    results = [helper.make_empty_tensor_value_info(output) for output in outputs]
+    graph = helper.make_graph([node], "main", [tensor("x", x.shape)], results, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=4).SerializeToString()
+    options = roundhouse.SessionOptions()
+    options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_DISABLE_ALL
+    made = roundhouse.InferenceSession(model, options, providers=[OPENVINO])
+    assert_like_the_cpu(roundhouse, model, [{"x": x}], made)
+    assert set(row["provider"] for row in made.placement()) == {OPENVINO if name in ("one dimension", "a power of floats") else CPU}
 
 
 def test_the_doctor_runs_a_model_on_it():

@@ -11,7 +11,7 @@ Pool Pool::read(const NodeView& node) {
   op.kind = type.ends_with("MaxPool") ? Kind::max : type.ends_with("AveragePool") ? Kind::average : Kind::lp;
   op.count_include_pad = node.flag("count_include_pad");
   op.column_major_indices = node.flag("storage_order");
-  op.p = node.int_or("p", 2);
+  op.p = node.opset() < 2 ? static_cast<int64_t>(node.float_or("p", 2)) : node.int_or("p", 2);  // a float in opset 1
   if (op.kind == Kind::lp && op.p < 1) node.fail("p is {}, expected at least 1", op.p);
   if (op.global) return op;
   op.window = Window::read(node);

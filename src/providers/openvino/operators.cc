@@ -199,6 +199,12 @@ Support check_reduced_extreme(const NodeView& node) {
 }
 
 Support check_resize(const NodeView& node) {
+  if (node.opset() == 10 && node.string_or("mode", "nearest") == "nearest") {
+    const Tensor* scales = node.constant_input(1);
+    const bool only_grows = scales && scales->dtype() == DType::float32 &&
+                            std::all_of(scales->data<float>(), scales->data<float>() + scales->elements(), [](float by) { return by >= 1; });
+    if (!only_grows) return refuse(RhRefusalCode_OPSET, "in opset 10 it may shrink to other elements than OpenVINO takes");
+  }
   if (node.flag("antialias")) return refuse(RhRefusalCode_ATTRIBUTE, "it has antialias, which OpenVINO computes otherwise");
   if (node.flag("exclude_outside")) return refuse(RhRefusalCode_ATTRIBUTE, "it has exclude_outside, which OpenVINO leaves out of account");
   if (node.string_or("keep_aspect_ratio_policy", "stretch") != "stretch") {
@@ -246,6 +252,35 @@ Support check_suppression(const NodeView&) {
   return refuse(RhRefusalCode_OP, "OpenVINO suppresses boxes whose overlap is the threshold itself, which the standard keeps");
 }
 
+/// Of the opsets in which an operator meant something else, what OpenVINO computes by a newer one's rules.
+Support check_batch_norm(const NodeView& node) {
+  if (node.opset() >= 7 || node.flag("is_test")) return {};
+  return refuse(RhRefusalCode_ATTRIBUTE, "it takes the batch's own mean and variance, which OpenVINO leaves out of account");
+}
+
+Support check_max_pool(const NodeView& node) {
+  if (!node.flag("storage_order") || !node.has_output(1)) return {};
+  return refuse(RhRefusalCode_ATTRIBUTE, "it has storage_order, which OpenVINO leaves out of account");
+}
+
+Support check_one_hot(const NodeView& node) {
+  if (node.opset() >= 11) return {};
+  return refuse(RhRefusalCode_OPSET, "before opset 11 a negative index has no place, which OpenVINO gives one");
+}
+
+Support check_softmax(const NodeView& node) {
+  if (node.opset() < 11 || node.opset() >= 13) return {};
+  const TensorType& type = node.input_type(0).tensor();
+  const int64_t axis = node.int_or("axis", 1);
+  if (axis == -1 || (type.has_rank() && axis == static_cast<int64_t>(type.rank()) - 1)) return {};
+  return refuse(RhRefusalCode_OPSET, "before opset 13 it is over all dimensions from its axis on, for OpenVINO over that one");
+}
+
+Support check_split(const NodeView& node) {
+  if (node.opset() >= 2 || !node.has_input(1)) return {};
+  return refuse(RhRefusalCode_OPSET, "it is of opset 1 and has its parts as an input, which OpenVINO leaves out of account");
+}
+
 struct Check {
   std::string_view op_type;
   Support (*check)(const NodeView&);
@@ -253,16 +288,19 @@ struct Check {
 constexpr Check kChecks[] = {
     {"Add", check_arithmetic},
     {"Attention", check_causal_attention},
+    {"BatchNormalization", check_batch_norm},
     {"BitShift", check_bit_shift},
     {"CumSum", check_arithmetic},
     {"DFT", check_fourier},
     {"Div", check_division},
     {"Dropout", check_dropout},
+    {"MaxPool", check_max_pool},
     {"Mean", check_arithmetic},
     {"Mod", check_division},
     {"Mul", check_arithmetic},
     {"Neg", check_arithmetic},
     {"NonMaxSuppression", check_suppression},
+    {"OneHot", check_one_hot},
     {"Pad", check_pad},
     {"Pow", check_arithmetic},
     {"ReduceL1", check_reduction},
@@ -281,7 +319,9 @@ constexpr Check kChecks[] = {
     {"ScatterElements", check_scatter},
     {"ScatterND", check_scatter},
     {"Slice", check_slice},
+    {"Softmax", check_softmax},
     {"SpaceToDepth", check_space_to_depth},
+    {"Split", check_split},
     {"Sub", check_arithmetic},
     {"Sum", check_arithmetic},
     {"Tile", check_tile},
@@ -296,6 +336,9 @@ Support supports_alone(const NodeView& node) {
     return refuse(RhRefusalCode_OP, "OpenVINO has no operator {}", node.node().op_text());
   }
   if (Support refusal = check_types(node)) return refusal;
+  if (node.opset() < 7 && node.flag("broadcast") && node.has("axis")) {
+    return refuse(RhRefusalCode_ATTRIBUTE, "its operands are broadcast from an axis, which OpenVINO leaves out of account in many operators");
+  }
   if (is_rewritten(node) && !node.op_type().starts_with("Reduce")) return {};
   const auto at = std::ranges::find(kChecks, node.op_type(), &Check::op_type);
   return at == std::end(kChecks) || !node.domain().empty() ? Support() : at->check(node);
