@@ -129,6 +129,11 @@ def test_the_provider_passes_its_checks(provider_folder, command):
         assert re.search(r"^pass  operators/Relu$", said, re.M) and ", 0 failed, " in said
 
 
+def test_the_card_passes_its_checks(provider_folder):
+    said = run([str(BUILD / "bin/roundhouse"), "check-provider", "card.so", "--only", "faults/*", "--only", "copies/*"], provider_folder)
+    assert re.search(r"^pass  faults/", said, re.M) and ", 0 failed, " in said
+
+
 @pytest.fixture(scope="module")
 def vendor_folder(tmp_path_factory):
     """A folder with nothing but the page's code, built as the page says; and a model of which all but the last node is a region."""
