@@ -1,4 +1,4 @@
-"""What a run may leave out, and loops without a trip, where a device takes nodes of them; in both hosts."""
+"""What a run may leave out, loops without a trip, bodies in bodies and functions, where a device takes nodes of them; in both hosts."""
 
 import gc
 
@@ -25,6 +25,20 @@ main (float[N, 4] x, int64 trips) => (float[N, 4] last, float[?, N, 4] all) <boo
     seen = Relu (m)
   }>
 }"""
+NESTED = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 4] x, bool c, bool d) => (float[N, 4] y)
+{
+  a = Tanh (x)
+  outer = If (c) <then_branch = then () => (float[N, 4] p) {
+    q = Neg (a)
+    p = If (d) <then_branch = deep () => (float[N, 4] u) { u = Add (q, a) }, else_branch = other () => (float[N, 4] v) { v = Sub (q, x) }>
+  }, else_branch = not () => (float[N, 4] r) { r = Neg (x) }>
+  y = Exp (outer)
+}"""
+
+FUNCTIONS = """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+main (float[N, 4] x) => (float[N, 4] y) { a = local.f (x) b = local.f (a) y = Add (b, x) }
+<domain: "local", opset_import: ["" : 17]> f (p) => (q) { r = Mul (p, p) s = Tanh (r) q = Add (s, p) }"""
 CLAIMS = [{}, {"claim": "=m"}, {"claim": "=seen"}, {"claim": "=m,next,seen"}, {"claim": "0:100", "bodies": "1"}]
 
 
@@ -57,5 +71,30 @@ def test_a_loop_without_a_trip(host, settings, size):
                 assert every.shape == (trips, 3, 4)
             np.testing.assert_allclose(last, expected[0], rtol=1e-5, atol=1e-6)
             assert every.dtype == np.float32 and np.allclose(every, expected[1], atol=1e-6)
+        del given
+        gc.collect()
+
+
+@hosts
+@pytest.mark.parametrize("names", ["outer,u,v,r", "outer,q,u,v", "a,p,u,v", "a,outer,p,q,u,v,r,y"])
+def test_a_body_in_the_body_of_a_node_that_is_taken(host, names):
+    data = model_of(NESTED).SerializeToString()
+    feeds = [{"x": floats(n, 4, seed=n), "c": np.array(n != 3), "d": np.array(n == 1)} for n in (1, 2, 3)]
+    with registered(host, FAKE):
+        given = session(host, FAKE, data, {"claim": "=" + names, "bodies": "1"})
+        assert_same(given, plain(host, data), feeds)
+        if host is roundhouse and names == "outer,u,v,r":
+            assert {row["node"] for row in given.placement() if row["provider"] == FAKE} >= {"outer"}
+        del given
+        gc.collect()
+
+
+@hosts
+@pytest.mark.parametrize("optimize", [False, True], ids=["plain", "optimized"])
+def test_functions_of_a_model(host, optimize):
+    data = onnx.parser.parse_model(FUNCTIONS).SerializeToString()
+    with registered(host, FAKE):
+        given = session(host, FAKE, data, {"claim": "0:100"}, optimize)
+        assert_same(given, plain(host, data), [{"x": floats(3, 4)}])
         del given
         gc.collect()

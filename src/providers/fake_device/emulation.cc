@@ -6,6 +6,7 @@
 #include <set>
 
 #include "onnx/writer.h"
+#include "ops/schema.h"
 #include "providers/kit/graph/value_import.h"
 #include "tensor/interface_types.h"
 
@@ -194,6 +195,9 @@ class Emulation final : public kit::Executable {
 
 kit::Support emulation_support(const NodeView& node) {
   const Graph& graph = node.graph();
+  if (!ops::find_schema(node.domain(), node.op_type(), node.opset())) {  // one of the model's own functions, or of a library
+    return kit::refuse(RhRefusalCode_OP, "it has no operator {}", node.node().op_text());
+  }
   if (node.input_count() == 0) return kit::refuse(RhRefusalCode_OP, "it runs nodes with inputs");
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;

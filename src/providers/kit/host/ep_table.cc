@@ -107,9 +107,7 @@ void EpTable::claim(const OrtGraph& graph, OrtEpGraphSupportInfo* info) {
   host_values.clear();
   const ImportedGraph imported = import_graph(host, graph);
   provider->prepare(*imported.graph);
-  const OrtNode* parent = nullptr;
-  check(host, host.api->Graph_GetParentNode(&graph, &parent));
-  if (parent && runs_whole(*parent)) return refuse_all(imported);
+  if (is_within_taken(graph)) return refuse_all(imported);
   std::vector<NodeId> taken;  // by others; ONNX Runtime asks again after it has inlined functions, and then shows earlier regions as nodes
   for (NodeId id : imported.graph->nodes()) {
     const std::string owner = text_of(host, host.api->Node_GetEpName, imported.nodes[static_cast<size_t>(id)]);
@@ -177,6 +175,17 @@ bool EpTable::runs_whole(const OrtNode& node) const {
     if (output != kNoValue && trials.has_refused(alone.graph->value(output).name)) return false;
   }
   return !support_of(*provider, *alone.graph, 0);
+}
+
+bool EpTable::is_within_taken(const OrtGraph& graph) const {
+  for (const OrtGraph* body = &graph; body;) {
+    const OrtNode* parent = nullptr;
+    check(host, host.api->Graph_GetParentNode(body, &parent));
+    if (!parent) return false;
+    if (runs_whole(*parent)) return true;
+    check(host, host.api->Node_GetGraph(parent, &body));
+  }
+  return false;
 }
 
 void EpTable::refuse_all(const ImportedGraph& imported) {

@@ -49,6 +49,7 @@ struct EpTable : OrtEp {
   void fill_compiled_model_functions();
   void add_unit(const ImportedGraph& imported, const std::vector<NodeId>& region, OrtEpGraphSupportInfo* info);
   bool runs_whole(const OrtNode& node) const;
+  bool is_within_taken(const OrtGraph& graph) const;  ///< whether a node around it, of any depth, is taken whole
   void keep_host_values(const Graph& graph, const std::vector<NodeId>& region);
   std::vector<bool> host_inputs_of(const Region& region) const;
   void refuse_all(const ImportedGraph& imported);
