@@ -8,7 +8,7 @@ import onnx
 import onnxruntime
 import pytest
 from fake_device import count, counted
-from hosts import FAKE, HOSTS, SAMPLE, devices_of, floats, registered, session
+from hosts import FAKE, HOSTS, SAMPLE, devices_of, failure, floats, registered, session
 from onnx import numpy_helper
 
 import roundhouse
@@ -302,6 +302,28 @@ def test_a_run_that_fails_leaves_the_session_usable(host, call):
         del given
         gc.collect()
         assert count("bytes") == 0
+
+
+#: Without weights, so that the first memory is asked for in a run.
+CHAIN = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 8] x) => (float[N, 8] y) { a = Tanh (x) b = Exp (a) y = Neg (b) }"""
+
+
+@hosts
+@pytest.mark.parametrize("settings", [{"kind": "kernels"}, {"kind": "regions", "claim": "=a,y"}], ids=lambda s: s["kind"])
+@pytest.mark.parametrize("after", [0, 1, 2], ids=["of an input", "of a result", "of another result"])
+def test_want_of_memory_in_a_run_says_so(host, settings, after):
+    data, feed = model_of(CHAIN).SerializeToString(), {"x": floats(3, 8)}
+    with registered(host, FAKE):
+        fault = {"fail": "alloc", "fail_with": "memory", "fail_after": str(after), "fail_times": "1"}
+        given = session(host, FAKE, data, {**settings, **fault})
+        given.disable_fallback()
+        said = failure(lambda: given.run(None, feed))
+        assert_same(given, plain(host, data), [feed])  # the next run has memory again
+        del given
+        gc.collect()
+    assert "out of memory: " in said or "gave no memory for " in said, said
+    assert "EP_FAIL" not in said and " address of " not in said, said
 
 
 #: The device's node needs x as well, which a body on the CPU takes from it.

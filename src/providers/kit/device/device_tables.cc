@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/out_of_memory.h"
 #include "tensor/arena_report.h"
 
 namespace rh::kit {
@@ -122,6 +123,7 @@ struct TransferTable : OrtDataTransferImpl {
     check(host, host.api->GetTensorSizeInBytes(&to, &room));
     if (bytes > room) fail(ErrorCode::invalid_argument, "a tensor of {} bytes is copied to one of {}", bytes, room);
     if (bytes == 0) return;
+    if (!written) throw OutOfMemory(bytes);  // ONNX Runtime goes on where an allocator gave nothing
     const CopyKind kind = !source ? CopyKind::to_device : !target ? CopyKind::to_host : CopyKind::within_device;
     const auto driver = (source ? source : target)->driver();
     // Hosts copy without a stream what work of a stream may still be writing: such a copy comes after all of it.

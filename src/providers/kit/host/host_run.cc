@@ -1,5 +1,6 @@
 #include "providers/kit/host/host_run.h"
 
+#include "base/out_of_memory.h"
 #include "providers/kit/device/device_tables.h"
 #include "providers/kit/graph/value_import.h"
 #include "providers/kit/host/profiling.h"
@@ -54,6 +55,7 @@ MutableView HostRun::make(size_t index, const Shape& shape) {
   const Tensor tensor = import_tensor(host_, *value);
   output.shape = shape;
   output.dtype = tensor.dtype();
+  if (!tensor.raw() && tensor.bytes() > 0) throw OutOfMemory(tensor.bytes());
   // ONNX Runtime gives no address for nothing, which providers would take for a want of memory.
   static double nothing = 0;
   return MutableView(output.dtype, output.shape, tensor.raw() ? const_cast<void*>(tensor.raw()) : &nothing);
