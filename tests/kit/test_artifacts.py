@@ -228,6 +228,9 @@ BROKEN = {
     "outside": (lambda _: b"../stolen.bin", "names the file '../stolen.bin' for its compiled data, expected one below the model's folder"),
     "absolute": (lambda _: b"/etc/passwd", "names the file '/etc/passwd' for its compiled data, expected one below the model's folder"),
     "missing": (lambda _: b"none.bin", "is not there"),
+    "linked": (lambda _: b"link.bin", "names the file 'link.bin' for its compiled data, a link to '/etc/passwd', expected one below"),
+    "data": (lambda _: b"first\nsecond\n", "has embed_mode 0 and 13 bytes that name no file for its compiled data"),
+    "nothing": (lambda _: b"", "has embed_mode 0 and 0 bytes that name no file for its compiled data"),
 }
 
 
@@ -240,9 +243,33 @@ def test_compiled_data_that_is_not_right_is_one_sentence(host, what, tmp_path):
     data = next(a for a in context_nodes(path)[0].attribute if a.name == "ep_cache_context").s
     set_attribute(model, "ep_cache_context", change(data))
     onnx.save(model, path)
+    (tmp_path / "link.bin").symlink_to("/etc/passwd")
     with registered(host, SAMPLE):
-        assert message in failure(lambda: session(host, SAMPLE, str(path)))
+        said = failure(lambda: session(host, SAMPLE, str(path)))
+        assert message in said and "first" not in said
         assert_right(session(host, SAMPLE, dense()), dense)
+
+
+@hosts
+def test_compiled_data_is_in_the_model_or_in_a_file(host, tmp_path):
+    path = compiled(host, dense, tmp_path, "1")
+    model = onnx.load(path)
+    next(a for node in model.graph.node for a in node.attribute if a.name == "embed_mode").i = 7
+    onnx.save(model, path)
+    with registered(host, SAMPLE):
+        said = failure(lambda: session(host, SAMPLE, str(path)))
+    assert "has embed_mode 7, expected 1 (its compiled data is in the model) or 0 (it is in a file)" in said
+
+
+@hosts
+def test_a_model_and_its_compiled_data_may_be_links_to_one_folder(host, tmp_path):
+    """As Hugging Face's cache has them."""
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots"
+    blobs.mkdir(), snapshot.mkdir()
+    for path in [compiled(host, dense, blobs, "0"), *blobs.glob("*.bin")]:
+        (snapshot / path.name).symlink_to(path)
+    with registered(host, SAMPLE):
+        assert_right(session(host, SAMPLE, str(snapshot / "model_ctx.onnx"), {"cache": "0"}), dense)
 
 
 def exchange(nodes):

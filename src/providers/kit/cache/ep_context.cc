@@ -1,8 +1,10 @@
 #include "providers/kit/cache/ep_context.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/file.h"
@@ -55,10 +57,24 @@ class Attributes {
   std::vector<OrtOpAttr*> made_;
 };
 
+constexpr size_t kLongestName = 1000;
+
+/// Data that stands where a file's name is expected is not printed.
+bool is_printable(const std::string& name) {
+  return !name.empty() && name.size() <= kLongestName && std::ranges::none_of(name, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
 /// A name that leads out of the model's folder is none that a compiled model may give.
 bool is_below_folder(const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
-  return !name.empty() && !path.is_absolute() && *path.begin() != "..";
+  return !path.is_absolute() && *path.begin() != "..";
+}
+
+/// Nor is a link that does so, but into the folder to which the model's own link leads.
+bool leads_out(const std::string& file, const std::string& folder, const std::string& model) {
+  const std::optional<std::string> real = resolve_path(file), top = resolve_path(folder), real_model = resolve_path(model);
+  if (!real || (top && is_below(*top, *real))) return false;
+  return !real_model || !is_below(parent_folder(*real_model), *real);
 }
 
 }  // namespace
@@ -82,17 +98,26 @@ bool EpContext::is_own(const Node& node) const {
   return node.op_type == kOp && node.domain == kDomain && text_attribute(node, "source") == provider_;
 }
 
-std::string EpContext::read(const Node& node, const std::string& model_folder) const {
+std::string EpContext::read(const Node& node, const std::string& model) const {
   if (integer_attribute(node, "main_context", 1) == 0) {
     fail(ErrorCode::requires_compilation,
          "node '{}' shares the compiled data of another one, which {} does not write: compile the model anew", node.display_name(),
          provider_);
   }
   std::string data = text_attribute(node, "ep_cache_context");
-  return integer_attribute(node, "embed_mode", 1) == 1 ? data : read_file_of(node, data, model_folder);
+  const int64_t embed_mode = integer_attribute(node, "embed_mode", 1);
+  if (embed_mode != 0 && embed_mode != 1) {
+    fail(ErrorCode::invalid_graph, "node '{}' has embed_mode {}, expected 1 (its compiled data is in the model) or 0 (it is in a file)",
+         node.display_name(), embed_mode);
+  }
+  return embed_mode == 1 ? data : read_file_of(node, data, model);
 }
 
-std::string EpContext::read_file_of(const Node& node, const std::string& name, const std::string& model_folder) const {
+std::string EpContext::read_file_of(const Node& node, const std::string& name, const std::string& given) const {
+  if (!is_printable(name)) {
+    fail(ErrorCode::invalid_graph, "node '{}' has embed_mode 0 and {} bytes that name no file for its compiled data", node.display_name(),
+         name.size());
+  }
   if (!is_below_folder(name)) {
     fail(ErrorCode::invalid_graph, "node '{}' names the file '{}' for its compiled data, expected one below the model's folder",
          node.display_name(), name);
@@ -107,9 +132,14 @@ std::string EpContext::read_file_of(const Node& node, const std::string& name, c
     const std::unique_ptr<void, decltype(release)> owner(data, release);
     return std::string(static_cast<const char*>(data), bytes);
   }
-  const std::string folder = model_folder.empty() && !model_path_.empty() ? parent_folder(model_path_) : model_folder;
+  const std::string& model = given.empty() ? model_path_ : given;
+  const std::string folder = model.empty() ? "." : parent_folder(model), file = join_path(folder, name);
+  if (leads_out(file, folder, model)) {
+    fail(ErrorCode::invalid_graph, "node '{}' names the file '{}' for its compiled data, a link to '{}', expected one below the model's folder",
+         node.display_name(), name, *resolve_path(file));
+  }
   try {
-    return rh::read_file(join_path(folder, name));
+    return rh::read_file(file);
   } catch (const Error& error) {
     fail(error.code(), "the compiled data of node '{}' is not there: {}", node.display_name(), error.message());
   }

@@ -20,13 +20,13 @@ class EpContext {
   bool is_written() const { return is_written_; }
   /// Whether the node holds a region that this provider compiled.
   bool is_own(const Node& node) const;
-  /// What such a node holds, from it or from the file that it names, in the model's folder. Throws Error.
-  std::string read(const Node& node, const std::string& model_folder) const;
+  /// What such a node holds, from it or from the file that it names, in the folder of the file `model`. Throws Error.
+  std::string read(const Node& node, const std::string& model) const;
   /// The node that stands for a unit of the model that was read from `source`, empty where that was no file. Throws Error.
   OrtNode* write(const OrtNode& unit, const std::string& artifact, const std::string& made_by, const std::string& source);
 
  private:
-  std::string read_file_of(const Node& node, const std::string& name, const std::string& model_folder) const;
+  std::string read_file_of(const Node& node, const std::string& name, const std::string& given) const;
   void write_data(const std::string& name, const std::string& artifact) const;
 
   Host host_;

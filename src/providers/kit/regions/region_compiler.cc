@@ -56,8 +56,7 @@ Artifact RegionCompiler::artifact_of(const Region& region) const {
 }
 
 std::unique_ptr<Executable> RegionCompiler::load_compiled(const Region& region, const Node& node, Artifact& artifact) {
-  const std::string folder = model_.empty() ? std::string() : parent_folder(model_);
-  std::optional<Artifact> found = Artifact::from_bytes(OwnedBytes(context_.read(node, folder)));
+  std::optional<Artifact> found = Artifact::from_bytes(OwnedBytes(context_.read(node, model_)));
   if (!found || found->provider != provider_name_) {
     fail(ErrorCode::requires_compilation, "the compiled data of node '{}' is {}: compile the model anew", node.display_name(),
          found ? "another provider's" : "damaged");
