@@ -255,6 +255,7 @@ def test_what_is_wrong_is_one_sentence(host):
             ({"claim": "1:200"}, "option claim is '1:200', expected SEED:PERCENT, of at most 100, or =NAME,NAME"),
             ({"claim": "1:5x"}, "option claim is '1:5x', expected"),
             ({"kinds": "both"}, "FakeDeviceExecutionProvider has no option 'kinds'; did you mean 'kind'?"),
+            ({"fail": "nothing"}, "option 'fail' of FakeDeviceExecutionProvider is 'nothing', expected one of"),
             ({"kind": "all"}, "option 'kind' of FakeDeviceExecutionProvider is 'all', expected one of"),
         ):
             with pytest.raises(Exception) as caught:

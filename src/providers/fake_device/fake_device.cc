@@ -20,6 +20,8 @@ namespace {
 using kit::OptionRow, kit::Region, kit::Support, kit::refuse;
 
 constexpr std::string_view kKinds[] = {"", "kernels", "regions", "both"};
+constexpr std::string_view kFailing[] = {"",         "create", "capability", "kernel", "compile", "run",    "alloc", "copy_in", "copy_out",
+                                         "stream",   "record", "wait",       "work",   "end_run", "result", "crash", "hang"};
 constexpr std::string_view kFailures[] = {"error", "memory"};
 constexpr OptionRow kOptions[] = {
     {"delay_us", OptionRow::Type::integer, "0", "of each piece of work", 0, 10000000},
@@ -35,9 +37,7 @@ constexpr OptionRow kOptions[] = {
     kit::kCalibrationOption,
     kit::kKeepFloat32Option,
     {"arena", OptionRow::Type::flag, "0", "whether its memory is kept in an arena; else each block is one of the device's"},
-    {"fail", OptionRow::Type::text, "",
-     "a call that then fails (create, capability, kernel, compile, run, alloc, copy_in, copy_out, stream, record, wait, work, end_run), or "
-     "what runs do: result (off by one), crash, hang"},
+    {"fail", OptionRow::Type::choice, "", "a call that then fails, or what runs do: result (off by one), crash, hang", 0, 0, kFailing},
     {"fail_after", OptionRow::Type::integer, "0", "how many such calls work before", 0, 1000000},
     {"fail_times", OptionRow::Type::integer, "-1", "how many fail; -1: all", -1, 1000000},
     {"fail_with", OptionRow::Type::choice, "error", "how they fail", 0, 0, kFailures},
