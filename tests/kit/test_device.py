@@ -178,6 +178,33 @@ main (float[N, 128] x) => (float[N, 128] y) <float[128, 128] w> {
         del given
 
 
+SHARED = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 128] x, bool c) => (float[N, 128] y) <float[128, 128] w, float[128, 128] v> {
+  a = MatMul (x, w)
+  b = If (c) <then_branch = t () => (float[N, 128] p) { p = MatMul (a, w) },
+              else_branch = e () => (float[N, 128] q) { o = MatMul (a, v) q = MatMul (o, w) }>
+  y = Exp (b)
+}"""
+
+
+@hosts
+def test_constants_of_bodies_are_on_the_device_once(host):
+    """Hosts compile the regions of each body in a call of its own."""
+    model = onnx.parser.parse_model(SHARED)
+    fill(model.graph, 1)
+    name_nodes(model.graph)
+    data = model.SerializeToString()
+    with registered(host, FAKE):
+        given = session(host, FAKE, data, {"claim": "=a,p,o,q"})
+        at_rest = count("bytes")
+        feeds = [{"x": 0.1 * floats(3, 128), "c": np.array(c)} for c in (True, False)]
+        assert_same(given, plain(host, data), feeds)
+        del given
+        gc.collect()
+        assert count("bytes") == 0
+    assert 2 * 128 * 128 * 4 <= at_rest <= 2.1 * 128 * 128 * 4
+
+
 @hosts
 def test_a_buffer_that_is_input_and_output(host):
     """A chain whose last node is element-wise may write where it read."""

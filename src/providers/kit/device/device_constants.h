@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,10 +26,13 @@ class DeviceBlock {
   void* memory_;
 };
 
+/// What earlier calls of a host uploaded and regions still use, by the checksum and the size of its bytes.
+using UploadedConstants = std::map<std::pair<uint64_t, size_t>, std::pair<std::weak_ptr<const DeviceBlock>, void*>>;
+
 /// Uploads constants while a host's Compile runs: those of one call are in one block, and what was uploaded before is not again.
 class DeviceConstants {
  public:
-  explicit DeviceConstants(std::shared_ptr<DeviceDriver> driver) : driver_(std::move(driver)) {}
+  DeviceConstants(std::shared_ptr<DeviceDriver> driver, UploadedConstants& earlier) : driver_(std::move(driver)), earlier_(earlier) {}
 
   /// The tensors in the device's memory, one by one; each owns its block. `device` is what they say of themselves.
   std::vector<Tensor> upload(std::span<const Tensor* const> tensors, Device device = {Device::Type::gpu});
@@ -36,7 +40,10 @@ class DeviceConstants {
   void keep(std::shared_ptr<const void> owner) { kept_.push_back(std::move(owner)); }
 
  private:
+  bool find_earlier(const Tensor& tensor, Device device);
+
   std::shared_ptr<DeviceDriver> driver_;
+  UploadedConstants& earlier_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::map<std::pair<const void*, size_t>, Tensor> known_;  // by where they are on the host
 };

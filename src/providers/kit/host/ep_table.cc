@@ -200,7 +200,7 @@ void EpTable::add_refusal(const ImportedGraph& imported, NodeId id, Refusal refu
 
 void EpTable::compile(std::span<const OrtGraph* const> graphs, const OrtNode* const* fused, OrtNodeComputeInfo** infos,
                       OrtNode** contexts) {
-  std::unique_ptr<DeviceConstants> constants = device ? std::make_unique<DeviceConstants>(device->driver()) : nullptr;
+  std::unique_ptr<DeviceConstants> constants = device ? std::make_unique<DeviceConstants>(device->driver(), uploaded_) : nullptr;
   std::vector<std::unique_ptr<CompiledRegion>> compiled;
   std::vector<decltype(RegionCompiler::Compiled::context)> nodes;
   for (size_t i = 0; i < graphs.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "providers/kit/ep.h"
 #include "providers/kit/graph/graph_import.h"
 #include "providers/kit/graph/root_types.h"
+#include "providers/kit/device/device_constants.h"
 #include "providers/kit/host/profiling.h"
 #include "providers/kit/regions/compiled_region.h"
 #include "providers/kit/regions/region_compiler.h"
@@ -57,6 +58,7 @@ struct EpTable : OrtEp {
 
   std::set<std::string> names_;                        ///< whose addresses stay
   std::map<std::string, std::set<std::string>> told_;  ///< what units take in host memory, by a value that they give
+  UploadedConstants uploaded_;                         ///< by all calls of Compile
 };
 
 /// Throws Error where it cannot be made, on this machine or with these options.
