@@ -1,5 +1,6 @@
 #include "base/sha256.h"
 
+#include <atomic>
 #include <bit>
 
 #if defined(__x86_64__)
@@ -89,8 +90,9 @@ void sha256_blocks_plain(uint32_t state[8], const std::byte* blocks, size_t coun
 
 void sha256_blocks(uint32_t state[8], const std::byte* blocks, size_t count) {
 #ifdef RH_SHA_INSTRUCTIONS
-  static const bool has = has_instructions();
-  if (has) return add_blocks(state, blocks, count);
+  static constinit std::atomic<int> known{-1};  // threads that ask at once find the same
+  if (known.load(std::memory_order_relaxed) < 0) known.store(has_instructions() ? 1 : 0, std::memory_order_relaxed);
+  if (known.load(std::memory_order_relaxed) == 1) return add_blocks(state, blocks, count);
 #endif
   sha256_blocks_plain(state, blocks, count);
 }
