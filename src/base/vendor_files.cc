@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <utility>
 
@@ -119,6 +120,12 @@ std::string problem_of(const VendorFiles& vendor, const fs::path& file) {
   if (const int number = number_of(vendor, file); number > 0 && number < vendor.least) {
     return fmt::format("{} {} ('{}') is too old, expected {} or newer: pip install --upgrade {}", vendor.title, vendor_version(number),
                        file.string(), vendor_version(vendor.least), vendor.package);
+  }
+  std::ifstream stream(file, std::ios::binary);
+  char first[4] = {};
+  if (stream && (!stream.read(first, 4) || std::string_view(first, 4) != "\177ELF")) {
+    return fmt::format("{} ('{}') is damaged: it is no library: pip install --force-reinstall {}", vendor.title, file.string(),
+                       vendor.package);
   }
   if (file.parent_path().string().ends_with(vendor.python)) {
     for (std::string_view rest = vendor.companions; !rest.empty();) {

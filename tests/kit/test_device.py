@@ -346,7 +346,7 @@ def test_want_of_memory_in_a_run_says_so(host, settings, after):
         fault = {"fail": "alloc", "fail_with": "memory", "fail_after": str(after), "fail_times": "1"}
         given = session(host, FAKE, data, {**settings, **fault})
         given.disable_fallback()
-        said = failure(lambda: given.run(None, feed))
+        said = failure(lambda made=given: made.run(None, feed))
         assert_same(given, plain(host, data), [feed])  # the next run has memory again
         del given
         gc.collect()

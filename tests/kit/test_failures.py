@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hosts import HOSTS, LIBRARIES, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
+from hosts import HOSTS, LIBRARIES, OPENVINO, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
 
 import roundhouse
 
@@ -104,3 +104,14 @@ def test_libraries_that_are_none(host, path):
     with registered(host, SAMPLE):
         assert_one_sentence(failure(lambda: session(host, SAMPLE, dense(), {"library_path": path})), PATHS[path])
         assert_right(session(host, SAMPLE, dense()), dense)
+
+
+@hosts
+@pytest.mark.parametrize("content", [b"", b"no library"], ids=["empty", "text"])
+def test_a_file_under_the_name_of_a_vendors_library(host, content, tmp_path):
+    if OPENVINO in roundhouse.get_available_providers():
+        pytest.skip("OpenVINO is here, and registered")
+    (tmp_path / "libopenvino_c.so").write_bytes(content)
+    with registered(host, OPENVINO):
+        said = failure(lambda: session(host, OPENVINO, dense(), {"library_path": str(tmp_path)}))
+    assert "/libopenvino_c.so') is damaged: it is no library: pip install --force-reinstall openvino" in said

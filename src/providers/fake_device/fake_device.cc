@@ -20,8 +20,8 @@ namespace {
 using kit::OptionRow, kit::Region, kit::Support, kit::refuse;
 
 constexpr std::string_view kKinds[] = {"", "kernels", "regions", "both"};
-constexpr std::string_view kFailing[] = {"",         "create", "capability", "kernel", "compile", "run",    "alloc", "copy_in", "copy_out",
-                                         "stream",   "record", "wait",       "work",   "end_run", "result", "crash", "hang"};
+constexpr std::string_view kFailing[] = {"",       "create", "capability", "kernel", "compile", "run",    "alloc", "copy_in", "copy_out",
+                                         "stream", "record", "wait",       "work",   "end_run", "result", "crash", "hang"};
 constexpr std::string_view kFailures[] = {"error", "memory"};
 constexpr OptionRow kOptions[] = {
     {"delay_us", OptionRow::Type::integer, "0", "of each piece of work", 0, 10000000},

@@ -201,8 +201,9 @@ Support check_reduced_extreme(const NodeView& node) {
 Support check_resize(const NodeView& node) {
   if (node.opset() == 10 && node.string_or("mode", "nearest") == "nearest") {
     const Tensor* scales = node.constant_input(1);
-    const bool only_grows = scales && scales->dtype() == DType::float32 &&
-                            std::all_of(scales->data<float>(), scales->data<float>() + scales->elements(), [](float by) { return by >= 1; });
+    const bool only_grows =
+        scales && scales->dtype() == DType::float32 &&
+        std::all_of(scales->data<float>(), scales->data<float>() + scales->elements(), [](float by) { return by >= 1; });
     if (!only_grows) return refuse(RhRefusalCode_OPSET, "in opset 10 it may shrink to other elements than OpenVINO takes");
   }
   if (node.flag("antialias")) return refuse(RhRefusalCode_ATTRIBUTE, "it has antialias, which OpenVINO computes otherwise");
@@ -337,7 +338,8 @@ Support supports_alone(const NodeView& node) {
   }
   if (Support refusal = check_types(node)) return refusal;
   if (node.opset() < 7 && node.flag("broadcast") && node.has("axis")) {
-    return refuse(RhRefusalCode_ATTRIBUTE, "its operands are broadcast from an axis, which OpenVINO leaves out of account in many operators");
+    return refuse(RhRefusalCode_ATTRIBUTE,
+                  "its operands are broadcast from an axis, which OpenVINO leaves out of account in many operators");
   }
   if (is_rewritten(node) && !node.op_type().starts_with("Reduce")) return {};
   const auto at = std::ranges::find(kChecks, node.op_type(), &Check::op_type);

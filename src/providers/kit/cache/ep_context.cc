@@ -135,8 +135,9 @@ std::string EpContext::read_file_of(const Node& node, const std::string& name, c
   const std::string& model = given.empty() ? model_path_ : given;
   const std::string folder = model.empty() ? "." : parent_folder(model), file = join_path(folder, name);
   if (leads_out(file, folder, model)) {
-    fail(ErrorCode::invalid_graph, "node '{}' names the file '{}' for its compiled data, a link to '{}', expected one below the model's folder",
-         node.display_name(), name, *resolve_path(file));
+    fail(ErrorCode::invalid_graph,
+         "node '{}' names the file '{}' for its compiled data, a link to '{}', expected one below the model's folder", node.display_name(),
+         name, *resolve_path(file));
   }
   try {
     return rh::read_file(file);

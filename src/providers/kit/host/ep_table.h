@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "providers/kit/device/device_constants.h"
 #include "providers/kit/device/device_tables.h"
 #include "providers/kit/device/kernels.h"
 #include "providers/kit/ep.h"
 #include "providers/kit/graph/graph_import.h"
 #include "providers/kit/graph/root_types.h"
-#include "providers/kit/device/device_constants.h"
 #include "providers/kit/host/profiling.h"
 #include "providers/kit/regions/compiled_region.h"
 #include "providers/kit/regions/region_compiler.h"

@@ -32,7 +32,9 @@ inline constexpr OptionRow kCalibrationOption = {.name = "calibration",
                                                  .otherwise = "",
                                                  .effect = "a table of scales, by which operators compute on int8"};
 inline constexpr OptionRow kKeepFloat32Option = {
-    .name = "keep_float32", .otherwise = "", .effect = "operators and names of nodes, with commas between, that stay in float32"};
+    .name = "keep_float32",
+    .otherwise = "",
+    .effect = "operators and names of nodes, with commas between, that stay in float32; a name that no node has changes nothing"};
 /// Throws Error for a table that cannot be read.
 PrecisionSettings precision_settings(const Options& options);
 
