@@ -171,7 +171,12 @@ int64_t least_copies(const std::map<std::string, bool>& on_device) {
   std::map<std::string, std::set<bool>> needed;
   for (const NodeRow& row : kNodes) {
     made[row.output] = on_device.at(row.output + "_node");
-    for (const std::string& input : row.inputs) needed[input].insert(made[row.output]);
+    for (size_t i = 0; i < row.inputs.size(); ++i) {
+      // The shape that steers a Reshape is read on the host; where the device has both nodes, they know it in their region.
+      const bool steers = row.op == std::string("Reshape") && i == 1;
+      if (steers && made[row.output] && made[row.inputs[i]]) continue;
+      needed[row.inputs[i]].insert(!steers && made[row.output]);
+    }
   }
   for (const std::string& output : kOutputs) needed[output].insert(false);
   int64_t copies = 0;
@@ -203,7 +208,10 @@ TEST_F(DividedTest, AtRandomItGivesTheSameWithTheFewestCopies) {
     sizes.insert(static_cast<size_t>(std::ranges::count_if(on_device, [](const auto& node) { return node.second; })));
     int64_t copies = 0;
     for (const char* name : {"input_copies", "step_copies", "output_copies"}) copies += told["statistics"][name].get<int64_t>();
-    EXPECT_LE(copies, kRuns * least_copies(on_device));  // shapes that steer a region of the device stay on the host
+    // Neg on the host may part the regions of Shape and Reshape: the shape is copied between them then.
+    const bool may_part = on_device.at("s_node") && on_device.at("m_node") && !on_device.at("l_node");
+    const int64_t least = kRuns * least_copies(on_device);
+    EXPECT_TRUE(copies == least || (may_part && copies == least + kRuns)) << copies << " copies, at least " << least;
     for (const auto& copy : told["copies"]) EXPECT_FALSE(copy["cause"].get<std::string>().empty());
   }
   EXPECT_TRUE(!Library::get().ours || sizes.size() > 5);
