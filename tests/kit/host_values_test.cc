@@ -6,21 +6,16 @@
 #include <algorithm>
 
 #include "graph/text_parse.h"
+#include "kit/device_without_neg.h"
 #include "ops/inference.h"
-#include "providers/kit/regions/region_provider.h"
 
 namespace rh {
 
 namespace {
 
-/// Takes all nodes but Neg.
-class Device final : public kit::RegionProvider {
+class Device final : public DeviceWithoutNeg {
  public:
-  kit::Support supports(const NodeView& node) const override {
-    return node.op_type() == "Neg" ? kit::refuse(RhRefusalCode_OP, "it does not run Neg") : kit::Support();
-  }
   uint64_t host_inputs(const NodeView& node) const override { return kit::steering_inputs(node); }
-  std::unique_ptr<kit::Executable> compile(const kit::Region&) override { return nullptr; }
 };
 
 struct HostValueCase {

@@ -6,21 +6,16 @@
 #include <algorithm>
 
 #include "graph/text_parse.h"
+#include "kit/device_without_neg.h"
 #include "ops/inference.h"
-#include "providers/kit/regions/region_provider.h"
 
 namespace rh {
 
 namespace {
 
-/// Takes all nodes but Neg.
-class Device final : public kit::RegionProvider {
+class Device final : public DeviceWithoutNeg {
  public:
-  kit::Support supports(const NodeView& node) const override {
-    return node.op_type() == "Neg" ? kit::refuse(RhRefusalCode_OP, "it does not run Neg") : kit::Support();
-  }
   std::optional<kit::CostModel> costs() const override { return kit::CostModel{.copied_bytes = 5e9}; }
-  std::unique_ptr<kit::Executable> compile(const kit::Region&) override { return nullptr; }
 };
 
 struct IslandCase {
