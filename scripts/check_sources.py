@@ -53,6 +53,9 @@ NOT_INHERITED = {"compute"}
 PLATFORM = re.compile(
     r"^\s*#\s*(?:el)?if.*\b(?:__x86_64__|__i386__|__aarch64__|__arm__|__AVX\w*|__SSE\w*|__ARM_\w+|__wasm\w*|_WIN32|_MSC_VER|__linux__|__APPLE__)\b"
 )
+PASSES = re.compile(
+    r"\b(?:" + "|".join(re.findall(r"^RH_PASS\(\w+, (\w+),", (ROOT / "src/passes/pass_list.inc").read_text(), re.M)) + r")\b"
+)
 MARKS = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b|\bfor now\b|\bnot implemented yet\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 MAX_LINES = 800
@@ -114,6 +117,8 @@ def findings(path):
         if MARKS.search(line) and path != "scripts/check_sources.py":
             yield number, "left-over mark"
         if is_cpp:
+            if path.startswith("src/session/") and PASSES.search(line):
+                yield number, "names a pass: src/passes/pass_list.inc says under which settings one runs"
             yield from ((number, what) for what in include_findings(path, line))
             if portable and PLATFORM.match(line):
                 yield number, "#if for a platform or instruction set outside base/ and compute/"

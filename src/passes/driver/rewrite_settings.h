@@ -8,6 +8,7 @@ struct RewriteSettings {
   bool strict_precision = false;  ///< `roundhouse.precision` is "strict"
   bool lean_memory = false;       ///< `roundhouse.memory` is "lean"
   bool minimal_build = false;  ///< `optimization.minimal_build_optimizations` is "apply": the graph may go into a file for other machines
+  bool basic_file = false;     ///< the model is written to a file at the basic level (`session.optimized_model_filepath`)
   bool quantized_operators = true;     ///< `session.disable_quant_qdq` is off
   bool quantization_cleanup = true;    ///< `session.enable_quant_qdq_cleanup` is on
   bool int8_matmuls = true;            ///< `session.qdq_matmulnbits_accuracy_level` is 4, its default, and `mlas.qnbit.force_fp32` off

@@ -10,19 +10,6 @@ namespace rh {
 
 namespace {
 
-/// Passes of the basic level that have no counterpart there in ONNX Runtime. Tools look for patterns in what a session writes at that level
-/// (onnxruntime.transformers, onnxruntime.quantization), so a model for a file does without.
-constexpr std::string_view kNotInBasicFiles[] = {"convert_einsum_to_matmul",
-                                                 "eliminate_known_sequences",
-                                                 "eliminate_inserted_dimensions",
-                                                 "eliminate_implied_expands",
-                                                 "convert_expanded_indices_to_slices",
-                                                 "convert_scattered_slices_to_concat",
-                                                 "unstack_sums",
-                                                 "fold_clip_scale_into_weights",
-                                                 "fold_input_scale_into_weights",
-                                                 "merge_parallel_convolutions"};
-
 bool writes_basic_file(const SessionOptions& options) {
   return !options.optimized_model_path.empty() && options.optimization_level == OptimizationLevel::basic;
 }
@@ -38,17 +25,16 @@ std::vector<std::string> disabled_of(const SessionOptions& options, std::span<co
   };
   for (const std::string& name : options.disabled_passes) add(name);
   for (const std::string& name : options.settings.disabled_optimizers) add(name);
-  if (writes_basic_file(options)) {
-    for (const std::string_view name : kNotInBasicFiles) add(name);
-  }
   return disabled;
 }
 
-RewriteSettings rewrite_settings(const Settings& settings) {
+RewriteSettings rewrite_settings(const SessionOptions& options) {
+  const Settings& settings = options.settings;
   return {.avx512 = cpu_features().avx512,
           .strict_precision = settings.precision == Precision::strict,
           .lean_memory = settings.memory == MemoryPolicy::lean,
           .minimal_build = settings.minimal_build == MinimalBuildUse::apply,
+          .basic_file = writes_basic_file(options),
           .quantized_operators = !settings.keeps_quantization_pairs,
           .quantization_cleanup = settings.quantization_cleanup,
           .int8_matmuls = settings.nbits_accuracy_level == 4 && !settings.nbits_with_floats,
@@ -65,7 +51,7 @@ PassOptions pass_settings(const SessionOptions& options, std::span<const Pass> l
   passes.weight_budget_bytes = std::min(passes.weight_budget_bytes, max_tensor_bytes(options) / 2);
   passes.level = static_cast<int>(options.optimization_level);
   passes.disabled = disabled_of(options, list);
-  passes.rewrite = rewrite_settings(settings);
+  passes.rewrite = rewrite_settings(options);
   if (settings.most_folded_bytes > 0) passes.most_folded_bytes = settings.most_folded_bytes;
   passes.inference.contradictory_shapes_are_errors = settings.strict_shapes;
   passes.for_runs = true;
