@@ -21,6 +21,7 @@ KEYS = ("Pattern", "Replacement", "Not")
 LISTS = {
     "standard": "Before placement",
     "cpu": "After placement, over the nodes that no other provider has",
+    "vendor": "For providers that ask for them",
 }
 INTRODUCTION = """\
 # Passes

@@ -14,7 +14,7 @@ namespace passes {
 
 namespace {
 
-enum class Owner { standard, cpu };
+enum class Owner { standard, cpu, vendor };
 
 struct Row {
   Owner owner;
@@ -45,5 +45,11 @@ constexpr auto kPassesOf = [] {
 
 std::span<const Pass> standard_passes() { return kPassesOf<Owner::standard>; }
 std::span<const Pass> cpu_passes() { return kPassesOf<Owner::cpu>; }
+std::span<const Pass> vendor_passes() { return kPassesOf<Owner::vendor>; }
+
+const Pass* find_pass(std::string_view name) {
+  const auto row = std::ranges::find(kRows, name, [](const Row& r) { return r.pass.name; });
+  return row == std::end(kRows) ? nullptr : &row->pass;
+}
 
 }  // namespace rh

@@ -26,7 +26,7 @@ constexpr OtherName kOtherNames[] = {
 }  // namespace
 
 std::vector<std::string_view> passes_named(std::string_view name) {
-  if (find_pass(standard_passes(), name) || find_pass(cpu_passes(), name)) return {name};
+  if (find_pass(name)) return {name};
   const auto known = std::ranges::find(kOtherNames, name, &OtherName::name);
   return known == std::end(kOtherNames) ? std::vector<std::string_view>() : names_in(known->passes);
 }

@@ -64,3 +64,31 @@ def test_nodes_of_others_are_left_alone():
 def test_a_name_that_is_no_pass(names):
     said = failure(lambda: make({"claim": "0:100", "passes": names}))
     assert "RhEpGetPasses names '" in said and "expected passes of docs/passes.md" in said
+
+
+#: A sum that is normalised and goes on beside, as in each layer of a transformer.
+SKIPS = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, S, 8] x) => (float[N, S, 8] y)
+<float[8] scale = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] shift = {8, 7, 6, 5, 4, 3, 2, 1}, float[8] bias = {0.5, 1, 0.5, 1, 0.5, 1, 0.5, 1}>
+{
+  a = Tanh (x)
+  b = Add (a, bias)
+  c = Add (b, x)
+  d = LayerNormalization <axis = -1> (c, scale, shift)
+  e = Neg (d)
+  y = Add (e, c)
+}"""
+
+
+def test_skip_connections_become_one_node_and_give_the_sum():
+    x = floats(2, 3, 8)
+    parsed = onnx.parser.parse_model(SKIPS)
+    for node in parsed.graph.node:
+        node.name = node.output[0]
+    file = parsed.SerializeToString()
+    with counted() as plainly:
+        plain = session(roundhouse, FAKE, file, {"claim": "0:100"}, optimize=True)
+    with counted() as done:
+        rewritten = session(roundhouse, FAKE, file, {"claim": "0:100", "passes": "recognise_skip_normalizations"}, optimize=True)
+    assert (plainly["nodes"], done["nodes"]) == (6, 4)  # Tanh, SkipLayerNormalization with the bias, Neg, Add
+    np.testing.assert_allclose(rewritten.run(None, {"x": x})[0], plain.run(None, {"x": x})[0], rtol=1e-5, atol=1e-5)

@@ -124,6 +124,7 @@ class SmallEvaluator final : public ConstantEvaluator {
 
 inline std::vector<Pass> all_passes() {
   std::vector<Pass> passes(standard_passes().begin(), standard_passes().end());
+  passes.insert(passes.end(), vendor_passes().begin(), vendor_passes().end());
   for (const Pass& pass : cpu_passes()) {
     if (!find_pass(standard_passes(), pass.name)) passes.push_back(pass);
   }

@@ -430,8 +430,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     size_t count = 0;
     call(ep_->name, "RhEpGetPasses", [&] { return get(&ep_->raw, &names, &count); });
     for (size_t i = 0; i < count; ++i) {
-      const Pass* pass = find_pass(standard_passes(), names[i]);
-      if (!pass) pass = find_pass(cpu_passes(), names[i]);
+      const Pass* pass = find_pass(names[i]);
       if (!pass) fail(ErrorCode::ep_fail, "{}: RhEpGetPasses names '{}', expected passes of docs/passes.md", ep_->name, names[i]);
       passes_.push_back(*pass);
     }
