@@ -146,7 +146,7 @@ def terminate_and_run_on(made, feed):
     whole_s = time.perf_counter() - begin
     threading.Timer(whole_s / 5, lambda: setattr(run, "terminate", True)).start()
     begin = time.perf_counter()
-    assert "the run was stopped: the terminate flag of its run options is set" in failure(lambda: made.run(None, feed, run))
+    assert "The run was stopped: the terminate flag of its run options is set" in failure(lambda: made.run(None, feed, run))
     assert time.perf_counter() - begin < whole_s * 0.8
     run.terminate = False
     np.testing.assert_allclose(made.run(None, feed, run)[0], made.run(None, feed)[0], rtol=1e-5, atol=1e-6)
