@@ -33,6 +33,7 @@ constexpr OptionRow kOptions[] = {
     {"passes", OptionRow::Type::text, "", "names of passes, with commas between, that the host runs over its nodes"},
     {"bodies", OptionRow::Type::flag, "0", "whether it takes nodes with bodies as a whole"},
     {"islands", OptionRow::Type::flag, "1", "whether it takes regions that save less than their copies cost"},
+    {"host_shapes", OptionRow::Type::flag, "1", "whether its regions take values that steer shapes in host memory"},
     kit::kPrecisionOption,
     kit::kCalibrationOption,
     kit::kKeepFloat32Option,
@@ -88,6 +89,7 @@ class FakeDevice final : public kit::RegionProvider {
         kind_(setup.options.text("kind")),
         takes_bodies_(setup.options.flag("bodies")),
         takes_islands_(setup.options.flag("islands")),
+        takes_host_shapes_(setup.options.flag("host_shapes")),
         has_arena_(setup.options.flag("arena")),
         precision_(kit::precision_settings(setup.options)),
         claim_(setup.options.text("claim")),
@@ -120,7 +122,7 @@ class FakeDevice final : public kit::RegionProvider {
 
   std::optional<kit::CostModel> costs() const override { return takes_islands_ ? std::nullopt : std::optional(kit::CostModel{}); }
 
-  uint64_t host_inputs(const NodeView& node) const override { return kit::steering_inputs(node); }
+  uint64_t host_inputs(const NodeView& node) const override { return takes_host_shapes_ ? kit::steering_inputs(node) : 0; }
 
   bool has_kernel(const NodeView& node) const override { return kind_ != "regions" && !kernel_support(node); }
 
@@ -158,7 +160,7 @@ class FakeDevice final : public kit::RegionProvider {
   Session session_;
   int64_t delay_us_;
   std::string kind_;
-  bool takes_bodies_, takes_islands_, has_arena_;
+  bool takes_bodies_, takes_islands_, takes_host_shapes_, has_arena_;
   kit::PrecisionSettings precision_;
   Claim claim_;
   std::string passes_text_;
