@@ -52,8 +52,10 @@ std::optional<int64_t> size_of(const Graph& graph, std::span<const RunInput> inp
   return std::nullopt;
 }
 
-// What inference does not know, copies and units of providers, gives what it was known to give, in the sizes of this run.
-bool keep_known_types(const NodeView& node, const Graph& graph, std::span<const RunInput> inputs, InferenceContext& context) {
+/// What inference does not know, copies and units of providers, gives what it was known to give in `known`, in the sizes of this run of
+/// `graph`. `known` is the node's own graph before this run: `graph`, or one of a body within it, where a symbol is the same size.
+bool keep_known_types(const NodeView& node, const Graph& known, const Graph& graph, std::span<const RunInput> inputs,
+                      InferenceContext& context) {
   if (ops::find_schema(node.domain(), node.op_type(), node.opset())) return false;
   if (node.domain() == kCopyDomain && node.op_type() == kCopyOp) {
     context.set_output(0, context.input_type(0));
@@ -61,7 +63,7 @@ bool keep_known_types(const NodeView& node, const Graph& graph, std::span<const 
   }
   for (int i = 0; i < node.output_count(); ++i) {
     if (!node.has_output(i)) continue;
-    ValueType type = graph.value(node.node().outputs[static_cast<size_t>(i)]).type;
+    ValueType type = known.value(node.node().outputs[static_cast<size_t>(i)]).type;
     if (type.is_tensor() && type.tensor().has_rank()) {
       for (Dim& dim : *type.tensor().dims) {
         const std::optional<int64_t> size = dim.evaluate([&](std::string_view symbol) { return size_of(graph, inputs, symbol); });
@@ -83,7 +85,7 @@ std::vector<ValueType> infer_outputs(const Graph& graph, std::span<const RunInpu
   for (const RunInput& input : inputs) set_input(*copy, input);
   try {
     infer_types(*copy, {.custom = [&](const NodeView& node, InferenceContext& context) {
-      return keep_known_types(node, &node.graph() == copy.get() ? graph : node.graph(), inputs, context);
+      return keep_known_types(node, &node.graph() == copy.get() ? graph : node.graph(), graph, inputs, context);
     }});
   } catch (const Error&) {
     // What is wrong is told when the subgraph runs; here it has no iteration.

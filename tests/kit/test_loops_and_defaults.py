@@ -98,3 +98,29 @@ def test_functions_of_a_model(host, optimize):
         assert_same(given, plain(host, data), [{"x": floats(3, 4)}])
         del given
         gc.collect()
+
+
+#: A loop whose body branches: of no iteration a result has the size of the run's input.
+BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 8] x, int64 n, bool flag) => (float[N, 8] y, float[K, N, 8] o) <bool yes = {1}>
+{
+  y, o = Loop (n, yes, x) <body = b (int64 i, bool go, float[N, 8] s) => (bool g2, float[N, 8] nx, float[N, 8] seen) {
+    g2 = Identity (go)
+    nn = If (flag) <then_branch = t () => (float[N, 8] o1) { p1 = Abs (s) q1 = Exp (p1) o1 = Neg (q1) },
+                    else_branch = e () => (float[N, 8] o2) { o2 = Neg (s) }>
+    nx = Add (nn, s)
+    seen = Tanh (nx)
+  }>
+}"""
+
+
+@pytest.mark.parametrize("claim", ["=o1", "=q1", "=p1,q1", "=o1,o2", "=nx"])
+def test_no_iteration_gives_the_sizes_of_the_run_where_a_branch_is_on_the_device(claim):
+    parsed = onnx.parser.parse_model(BRANCHES)
+    name_nodes(parsed.graph)
+    with registered(roundhouse, FAKE):
+        made = session(roundhouse, FAKE, parsed.SerializeToString(), {"claim": claim})
+        for rows in (3, 5):
+            for trips in (0, 1, 0):
+                y, o = made.run(None, {"x": np.ones((rows, 8), "f4"), "n": np.array(trips), "flag": np.array(True)})
+                assert (y.shape, o.shape) == ((rows, 8), (trips, rows, 8))
