@@ -243,7 +243,8 @@ class PlanBuilder {
         const bool packed = step.kernel->owns_constant(static_cast<int>(i)) && is_or_was_constant(node.inputs[i]);
         plan_->step_inputs.push_back(packed ? kNoSlot : slot_for_input(node.inputs[i]));
       }
-      for (size_t i = 0; i < node.outputs.size(); ++i) add_output(node.outputs[i], i);
+      // A provider gives all that it compiled, even what passes that ran later left no use for; kernels ask about all but their first.
+      for (size_t i = 0; i < node.outputs.size(); ++i) add_output(node.outputs[i], i == 0 || assigned.unit);
       add_subplans(node, step);
       const auto known = [&](ValueId id) { return id == kNoValue || is_known(graph_.value(id).type); };
       if (!std::ranges::all_of(node.inputs, known)) step.late_types = plan_->late_typed_steps++;
@@ -280,7 +281,7 @@ class PlanBuilder {
     return slot == kNoSlot ? Slot::Kind::late : plan_->slots[static_cast<size_t>(slot)].kind;
   }
 
-  void add_output(ValueId id, size_t position) {
+  void add_output(ValueId id, bool is_given) {
     const size_t flat = plan_->step_outputs.size();
     DType dtype = DType::undefined;
     int32_t slot = kNoSlot;
@@ -289,7 +290,7 @@ class PlanBuilder {
       slot = slot_of_[static_cast<size_t>(id)];
       if (slot == kNoSlot) slot = add_slot(id, Slot::Kind::late);
       if (value.type.is_tensor()) dtype = value.type.tensor().dtype;
-      plan_->outputs_wanted[flat] = position == 0 || value.is_output || !value.consumers.empty();
+      plan_->outputs_wanted[flat] = is_given || value.is_output || !value.consumers.empty();
     }
     plan_->step_outputs.push_back(slot);
     plan_->output_dtypes.push_back(dtype);

@@ -153,7 +153,7 @@ def test_any_division_of_loops_and_branches_gives_the_same(device, tmp_path):
     onnx.save(model, path)
     rng = np.random.default_rng(0)
     x, z = rng.standard_normal(4).astype("f4"), rng.standard_normal((4, 3)).astype("f4")
-    feeds = [{"trips": np.array(trips), "flag": np.array(flag), "x": x, "z": z} for trips in (3, 1, 2) for flag in (True, False)]
+    feeds = [{"trips": np.array(trips), "flag": np.array(flag), "x": x, "z": z} for trips in (3, 0, 1, 2) for flag in (True, False)]
     check_divisions(device, path, feeds, 3 * ROUNDS, tmp_path)
 
 
@@ -190,3 +190,12 @@ def test_the_rest_of_a_divided_model_is_optimized_as_alone(device, name):
                 if wanted.dtype.kind == "f":
                     scale = float(np.abs(wanted).max()) if wanted.size else 0.0
                     np.testing.assert_allclose(actual, wanted, rtol=0, atol=bound * scale, err_msg=f"{percent} %, seed {seed}")
+
+
+def test_a_unit_gives_what_later_passes_left_no_use_for(device):
+    """A mask of which recognised attention has no need is made on the device beside another one."""
+    path = str(model_path("distilbert"))
+    feeds = sample_inputs(path)
+    expected = optimized(device, path, None).run(None, feeds)
+    actual = optimized(device, path, "2:5").run(None, feeds)
+    np.testing.assert_allclose(actual[0], expected[0], rtol=0, atol=1e-4 * float(np.abs(expected[0]).max()))
