@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """The stages of scripts/test, as scripts/stages.toml lists them.
 
-stages.py list                                  each stage: near or far, the seconds it took last, what it needs, whether it is due
+stages.py list                                  each stage: near, far, or quick (which `quick` alone runs); the seconds it took last, what
+                                                it needs, whether it is due
 stages.py choose WORD...                        the stages that the words name, in their order (near, far, due, all, quick, or names)
 stages.py field STAGE FIELD                     a field of a stage, as words on a line
 stages.py hash STAGE                            of what a far stage depends on
 stages.py passed STAGE HASH SECONDS PASSED SKIPPED
                                                 writes tests/stands/passed/STAGE.json: the hash of before the run, date, totals; nothing
                                                 where what the stage depends on has changed since
+stages.py failed STAGE                          notes the date in that file, where there is one: the stage is due
 stages.py overdue STAGE...                      of the far stages that are due and not among these: which, since when; exit code 3 where
                                                 one has been due for 14 days and a commit of the last day changes its own files
 """
@@ -75,6 +77,8 @@ def why_due(name):
         return "it has not passed yet"
     if last["hash"] != hash_of(name):
         return "what it depends on has changed"
+    if "failed" in last:
+        return f"it failed on {last['failed']}"
     days = (datetime.date.today() - datetime.date.fromisoformat(last["date"])).days
     return f"it passed {days} days ago" if stages()[name].get("weekly") and days >= DUE_AFTER_DAYS else ""
 
@@ -89,11 +93,13 @@ def due_days(name):
     """For how many days a stage that is due has been so, as far as the history that is here tells."""
     last, row = record(name), stages()[name]
     today = datetime.date.today()
-    if last and last["hash"] == hash_of(name):
-        since = datetime.date.fromisoformat(last["date"]) + datetime.timedelta(days=DUE_AFTER_DAYS)
-        return max((today - since).days, 0)
-    if is_shallow():
-        return 0
+    days = 0  # the longest of the reasons
+    if last and row.get("weekly"):
+        days = (today - datetime.date.fromisoformat(last["date"])).days - DUE_AFTER_DAYS
+    if "failed" in last:
+        days = max(days, (today - datetime.date.fromisoformat(last["failed"])).days)
+    if is_shallow() or (last and last["hash"] == hash_of(name)):
+        return max(days, 0)
     recorded = git("log", "-1", "--format=%H", "--", str(PASSED / f"{name}.json")).strip()
     newer = [f"{recorded}.."] if last and recorded else []
     paths = pathspecs(row["own"] + row.get("depends", []))
@@ -102,7 +108,7 @@ def due_days(name):
     )
     added = git("log", "--format=%cs", f"-S[far.{name}]", "--", "scripts/stages.toml").split()
     since = max(min(dates, default=str(today)), min(added, default=""), last.get("date", ""))
-    return max((today - datetime.date.fromisoformat(since)).days, 0)
+    return max((today - datetime.date.fromisoformat(since)).days, days, 0)
 
 
 @functools.cache
@@ -152,7 +158,8 @@ def show_list():
         needs = " ".join(row.get("packages", [])) or row.get("needs", "")
         state = "" if row["kind"] == "near" else f"due: {why_due(name)}" if why_due(name) else f"passed {record(name)['date']}"
         took = f"{seconds} s" if seconds is not None else "-"
-        print(f"{name:<20}{row['kind']:<6}{took:>7}  {'; '.join(filter(None, [needs, state]))}".rstrip())
+        kind = "quick" if row.get("only_quick") else row["kind"]
+        print(f"{name:<20}{kind:<6}{took:>7}  {'; '.join(filter(None, [needs, state]))}".rstrip())
 
 
 def note_seconds(name, seconds):
@@ -170,6 +177,14 @@ def write_passed(name, before, seconds, passed, skipped):
     PASSED.mkdir(parents=True, exist_ok=True)
     facts = {"hash": before, "date": str(datetime.date.today()), "seconds": seconds, "passed": passed, "skipped": skipped}
     (PASSED / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def write_failed(name):
+    """A record of before no longer says that it passes. One without a record stays without."""
+    path = PASSED / f"{name}.json"
+    if path.exists():
+        facts = json.loads(path.read_text()) | {"failed": str(datetime.date.today())}
+        path.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 def show_overdue(run):
@@ -203,6 +218,8 @@ def main(command="list", *arguments):
         print(hash_of(arguments[0]) if stages()[arguments[0]]["kind"] == "far" else "-")
     elif command == "passed":
         write_passed(arguments[0], arguments[1], *map(int, arguments[2:]))
+    elif command == "failed":
+        write_failed(arguments[0])
     elif command == "overdue":
         return show_overdue(arguments)
     else:

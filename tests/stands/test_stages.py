@@ -132,6 +132,25 @@ def test_due_for_fourteen_days_is_a_warning_and_for_a_change_of_its_own_an_error
     assert repository.run("overdue") == (0, [])
 
 
+def test_a_change_does_not_take_days_off_a_stage_that_was_due(repository):
+    repository.passed("vendor", "system", days_ago=22)
+    repository.record("system", days_ago=22)
+    repository.record("vendor", days_ago=22)
+    assert repository.run("overdue")[1][:4] == ["WARNING:", "due", "for", "15"]
+    repository.commit("system/a.cmake")
+    status, words = repository.run("overdue")
+    assert status == 3 and words[:4] == ["ERROR:", "due", "for", "15"]
+
+
+def test_a_stage_that_fails_is_due_until_it_passes(repository):
+    repository.passed("vendor", "system")
+    assert repository.run("failed", "vendor")[0] == 0
+    assert repository.due() == ["vendor"]
+    repository.passed("vendor")
+    assert repository.due() == []
+    assert repository.run("failed", "build")[0] == 0 and repository.due() == []
+
+
 def test_days_count_from_the_first_commit_after_the_record(repository):
     repository.passed("vendor", "system", days_ago=20)
     repository.record("vendor", days_ago=20)
