@@ -32,8 +32,12 @@ void check_expert_counts(const Settings& settings) {
 
 // The numbers of the budget, and a file of memory per node; both are for devices with a budget.
 void check_partitioning(const Settings& settings) {
+  if (settings.partitioning.empty()) return;
   const size_t comma = settings.partitioning.find(',');
-  if (comma == std::string::npos) return;
+  if (comma == std::string::npos) {
+    fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected 'limit,file', of which one may be empty",
+         kKeyOf<&Settings::partitioning>, settings.partitioning);
+  }
   expect_file(settings.partitioning.substr(comma + 1), kKeyOf<&Settings::partitioning>,
               ": 'session.collect_node_memory_stats_to_file' writes it");
 }
