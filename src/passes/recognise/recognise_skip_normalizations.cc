@@ -1,7 +1,8 @@
 // Pattern: LayerNormalization or RMSNormalization, over the last dimension, of the sum of two values of one shape; a vector may be added
 //   to one of them before.
 // Replacement: SkipLayerNormalization or SkipSimplifiedLayerNormalization of com.microsoft, which gives the sum where something takes it.
-// Not: values of other than two or three dimensions; a mean or a deviation that something takes; sums that broadcast.
+// Not: values of other than two or three dimensions; a mean or a deviation that something takes; sums that broadcast; a scale or a shift
+//   that a node makes, or that is no vector of the last dimension.
 
 #include <algorithm>
 #include <optional>
