@@ -65,63 +65,63 @@ TEST(KitRegionKey, DependsOnAllElse) {
   EXPECT_NE(key_of(texts[0]), key_of(texts[0], "least_nodes=2"));
 }
 
-/// A region of one addition with a constant of 72 MB, which may lie in a file.
-kit::Region large_region(const std::string& file, float last) {
+constexpr int64_t kElements = 18'000'000;
+
+std::vector<float> weights_with(float last) {
+  std::vector<float> weights(kElements, 1.0f);
+  weights[kElements - 1000] = last;  // not among the samples
+  return weights;
+}
+
+/// A region of one addition with a constant of 72 MB: in memory, or where `mapped` says.
+kit::Region large_region(float last, const float* mapped = nullptr) {
   auto graph = std::make_shared<Graph>();
   graph->opset_imports[""] = 17;
-  constexpr int64_t kElements = 18'000'000;
   const ValueId x = graph->add_input("x", ValueType::tensor(DType::float32, SymbolicShape{kElements}));
   Tensor weights(DType::float32, Shape{kElements});
-  std::fill_n(weights.data<float>(), kElements, 1.0f);
-  weights.data<float>()[kElements - 1] = last;
-  if (!file.empty()) write_file(file, {reinterpret_cast<const char*>(weights.data<float>()), weights.bytes()});
-  const size_t bytes = weights.bytes();
-  const ValueId w = graph->add_initializer("w", Value(std::move(weights)));
-  if (!file.empty()) graph->set_external(w, {file_name(file), 0, bytes});
-  const ValueId y = graph->add_value("y", graph->value(x).type);
+  if (!mapped) std::ranges::copy(weights_with(last), weights.data<float>());
+  const ValueId w = graph->add_initializer(
+      "w", Value(mapped ? Tensor(DType::float32, Shape{kElements}, const_cast<float*>(mapped), nullptr) : std::move(weights)));
   Node add;
   add.op_type = "Add";
+  add.opset = 17;
   add.inputs = {x, w};
+  const ValueId y = graph->add_value("y", ValueType::tensor(DType::float32, SymbolicShape{kElements}));
   add.outputs = {y};
   graph->add_node(std::move(add));
-  graph->add_output(y);
+  graph->set_outputs({y});
   return {graph, {x}, {y}};
 }
 
-TEST(KitRegionKey, OfLargeConstantsGoesByTheirFile) {
-  const std::string folder = std::filesystem::temp_directory_path() / fmt::format("rh_region_key_{}", ::getpid());
-  std::filesystem::create_directory(folder);
-  const std::string file = folder + "/weights", model = folder + "/model.onnx";
-  const kit::RegionKey first = kit::quick_key(large_region(file, 1), "", model);
+std::string name_of(const kit::Region& region) { return kit::quick_key(region, "").name; }
+
+TEST(KitRegionKey, OfLargeConstantsGoesByAllTheirBytes) {
+  const kit::RegionKey first = kit::quick_key(large_region(1), "");
   EXPECT_EQ(first.content, "");
   EXPECT_NE(first.name, "");
-  const std::string same = kit::quick_key(large_region("", 1), "", model).name;
-  EXPECT_NE(same, first.name);  // memory: hashed whole
-  const kit::Region region = large_region(file, 2);
-  const kit::RegionKey changed = kit::quick_key(region, "", model);
-  EXPECT_NE(changed.name, first.name);
-  EXPECT_NE(kit::content_key(region, ""), kit::content_key(large_region("", 1), ""));
-  EXPECT_EQ(kit::content_key(region, ""), kit::content_key(large_region("", 2), ""));
-  EXPECT_EQ(kit::quick_key(region, "", model).name, changed.name);
-  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
-  EXPECT_NE(kit::quick_key(region, "", model).name, changed.name);
-  std::filesystem::remove(file);
-  EXPECT_EQ(kit::quick_key(region, "", model).name, kit::quick_key(large_region("", 2), "", model).name);
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(name_of(large_region(1)), first.name);
+  EXPECT_NE(name_of(large_region(2)), first.name);
 }
 
-TEST(KitRegionKey, OfLargeConstantsOfTheModelItselfGoesByItsFile) {
-  const std::string model = std::filesystem::temp_directory_path() / fmt::format("rh_region_key_{}.onnx", ::getpid());
-  write_file(model, "a model");
-  const kit::Region region = large_region("", 1);
-  const kit::RegionKey first = kit::quick_key(region, "", model);
-  EXPECT_EQ(first.content, "");
-  EXPECT_EQ(kit::quick_key(large_region("", 1), "", model).name, first.name);
-  EXPECT_NE(kit::quick_key(region, "", "").name, first.name);
-  EXPECT_NE(kit::quick_key(large_region("", 2), "", model).name, first.name);  // other samples
-  write_file(model, "another");
-  EXPECT_NE(kit::quick_key(region, "", model).name, first.name);
-  std::filesystem::remove(model);
+TEST(KitRegionKey, OfLargeConstantsThatAreMappedGoesByTheirFile) {
+  const std::string file = std::filesystem::temp_directory_path() / fmt::format("rh_region_key_{}", ::getpid());
+  const auto write = [&](float last) {
+    const std::vector<float> weights = weights_with(last);
+    write_file(file, {reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(float)});
+  };
+  const auto mapped_name = [&] {
+    const InputFile opened(file);
+    const MappedFile mapped(opened);
+    return name_of(large_region(0, reinterpret_cast<const float*>(mapped.bytes().data())));
+  };
+  write(1);
+  const std::string first = mapped_name();
+  EXPECT_EQ(mapped_name(), first);
+  EXPECT_NE(name_of(large_region(1)), first);  // memory
+  EXPECT_NE(name_of(large_region(2)), first);  // what a session puts in its place
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  EXPECT_NE(mapped_name(), first);
+  std::filesystem::remove(file);
 }
 
 }  // namespace

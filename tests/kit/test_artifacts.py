@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from hosts import FAKE, HOSTS, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
 
@@ -312,3 +313,52 @@ def test_a_provider_that_writes_no_compiled_models_says_so(host, tmp_path):
     with registered(host, FAKE):
         said = failure(lambda: session(host, FAKE, str(tmp_path / "model.onnx"), {"claim": "0:100"}, config=entries))
     assert f"{FAKE} writes no compiled models" in said and not (tmp_path / "model_ctx.onnx").exists()
+
+
+LARGE = 4200  # of a matrix of 67 MiB, which is known by another name than the hash of its bytes
+
+
+def large_model(folder, weights):
+    """A product by weights that lie in a file beside the model, within the branch of an If."""
+    weights.tofile(folder / "w.bin")
+    parsed = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+      main (float[1, {LARGE}] x, bool c) => (float[1, {LARGE}] y) {{
+        y = If (c) <then_branch = t () => (float[1, {LARGE}] y1) {{ y1 = MatMul (x, w) }},
+                    else_branch = e () => (float[1, {LARGE}] y2) {{ y2 = Add (x, x) }}>
+      }}""")
+    tensor = parsed.graph.node[0].attribute[0].g.initializer.add(name="w", data_type=1, dims=[LARGE, LARGE], data_location=1)
+    for key, value in (("location", "w.bin"), ("offset", "0"), ("length", str(weights.nbytes))):
+        tensor.external_data.add(key=key, value=value)
+    (folder / "m.onnx").write_bytes(parsed.SerializeToString())
+    return str(folder / "m.onnx")
+
+
+def test_weights_that_a_session_replaces_are_not_those_of_the_file(tmp_path):
+    weights = np.zeros((LARGE, LARGE), "f4")
+    weights[1234, 77] = 1
+    path, x = large_model(tmp_path, weights), np.ones((1, LARGE), "f4")
+    other = weights.copy()
+    other[1234, 77] = 2
+
+    def run(replaced=None):
+        options = roundhouse.SessionOptions()
+        options.add_provider_for_devices(
+            [d for d in roundhouse.get_ep_devices() if d.ep_name == SAMPLE], {"cache_dir": str(tmp_path / "c")}
+        )
+        if replaced is not None:
+            options.add_external_initializers_from_files_in_memory(["w.bin"], [replaced], [len(replaced)])
+        with vendor.counted() as counts:
+            y = roundhouse.InferenceSession(path, options).run(None, {"x": x, "c": np.array(True)})[0]
+        return counts["compile"], float(y[0, 77])
+
+    vendor = Vendor()
+    with registered(roundhouse, SAMPLE):
+        assert run()[0] > 0
+        names = set((tmp_path / "c").glob("*.key"))
+        assert names and run() == (0, 1.0)
+        compiled, value = run(other.tobytes())
+        assert compiled > 0 and value == 2.0 and run() == (0, 1.0)
+        others = set((tmp_path / "c").glob("*.key")) - names
+        for file in others:  # another name's key
+            file.write_bytes(min(names).read_bytes())
+        assert others and run(other.tobytes()) == (0, 2.0)

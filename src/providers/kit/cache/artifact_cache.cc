@@ -58,6 +58,12 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+/// What a file that gives a key by another name holds.
+std::string named_key(const std::string& name, const std::string& key) {
+  const std::string both = name + " " + key;
+  return fmt::format("{} {:016x}", both, checksum_of(both));
+}
+
 }  // namespace
 
 std::string default_cache_folder() {
@@ -224,14 +230,23 @@ void ArtifactCache::keep(const Artifact& artifact) {
   write(artifact.key + std::string(kArtifactEnd), artifact.head(), artifact.payload.view);
 }
 
-// A name that is damaged leads to no artifact, or to one of another key, which is refused.
+// The file says its own name before the key, so that one that was put in another's place is none, and a checksum of both.
 std::optional<std::string> ArtifactCache::key_of_name(const std::string& name) {
-  const std::optional<OwnedBytes> bytes = read(name + std::string(kNameEnd));
-  const std::string_view key = bytes ? bytes->view : std::string_view();
-  if (key.size() != 64 || key.find_first_not_of("0123456789abcdef") != key.npos) return {};
-  return std::string(key);
+  const std::string file = name + std::string(kNameEnd);
+  const std::optional<OwnedBytes> bytes = read(file);
+  if (!bytes) return {};
+  constexpr size_t kDigits = 64;
+  const std::string head = name + " ";
+  if (bytes->view.starts_with(head) && bytes->view.size() >= head.size() + kDigits) {
+    std::string key(bytes->view.substr(head.size(), kDigits));
+    if (bytes->view == named_key(name, key)) return key;
+  }
+  warn_(fmt::format("'{}' of the cache is damaged, or another's: the weights are hashed", file));
+  return {};
 }
 
-void ArtifactCache::name_key(const std::string& name, const std::string& key) { write(name + std::string(kNameEnd), key, {}); }
+void ArtifactCache::name_key(const std::string& name, const std::string& key) {
+  write(name + std::string(kNameEnd), named_key(name, key), {});
+}
 
 }  // namespace rh::kit

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/file_mappings.h"
 #include "providers/kit/cache/content_hash.h"
 
 namespace rh::kit {
@@ -136,30 +137,31 @@ void add_samples(ContentHash& hash, const Tensor& tensor) {
   hash.add({tensor.data<std::byte>() + last, kSampleBytes});
 }
 
-/// Constants by the files that they lie in, the model's own or others beside it; whole where these are not there.
-class FileConstants {
+/// Large constants that are mapped from a file by that file, its state and where they lie in it; others by a checksum of all bytes. What a
+/// session puts in the place of a constant lies elsewhere.
+class LargeConstants {
  public:
-  explicit FileConstants(const std::string& model) : model_(model), folder_(model.empty() ? std::string() : parent_folder(model)) {}
-
   void add(ContentHash& hash, const GraphValue& value) {
     const Tensor* tensor = value.constant_tensor();
-    if (!tensor || tensor->bytes() < kSamples * kSampleBytes) return add_whole(hash, value);
-    const std::string path = value.external ? join_path(folder_, value.external->file) : model_;
-    const std::optional<FileIdentity>& file = identity_of(path);
-    if (!file) return add_whole(hash, value);
-    hash.add_text(resolve_path(path).value_or(path));
-    const auto offset = static_cast<uint64_t>(value.external ? value.external->offset : -1);
-    for (uint64_t part : {file->device, file->inode, file->size, static_cast<uint64_t>(file->modified_ns), offset,
-                          static_cast<uint64_t>(tensor->bytes())}) {
+    if (!tensor || tensor->dtype() == DType::string || tensor->bytes() < kSamples * kSampleBytes) return add_whole(hash, value);
+    hash.add_number(static_cast<uint64_t>(tensor->dtype()));
+    for (int64_t size : tensor->shape()) hash.add_number(static_cast<uint64_t>(size));
+    const std::optional<FileMappings::Place> place = mappings_.find(tensor->raw(), tensor->bytes());
+    const std::optional<FileIdentity> file = place ? identity_of(place->path) : std::nullopt;
+    if (!file || file->inode != place->inode) {
+      return hash.add_number(checksum_of({reinterpret_cast<const char*>(tensor->data<std::byte>()), tensor->bytes()}));
+    }
+    hash.add_text(place->path);
+    for (uint64_t part : {file->device, file->inode, file->size, static_cast<uint64_t>(file->modified_ns), place->position}) {
       hash.add_number(part);
     }
-    add_type_and_samples(hash, *tensor);
+    add_samples(hash, *tensor);
   }
 
  private:
   const std::optional<FileIdentity>& identity_of(const std::string& path) {
     const auto [known, is_new] = files_.try_emplace(path);
-    if (!is_new || path.empty()) return known->second;
+    if (!is_new) return known->second;
     try {
       known->second = InputFile(path).identity();
     } catch (const Error&) {
@@ -168,13 +170,7 @@ class FileConstants {
     return known->second;
   }
 
-  static void add_type_and_samples(ContentHash& hash, const Tensor& tensor) {
-    hash.add_number(static_cast<uint64_t>(tensor.dtype()));
-    for (int64_t size : tensor.shape()) hash.add_number(static_cast<uint64_t>(size));
-    add_samples(hash, tensor);
-  }
-
-  std::string model_, folder_;
+  FileMappings mappings_;
   std::map<std::string, std::optional<FileIdentity>> files_;
 };
 
@@ -182,9 +178,9 @@ class FileConstants {
 
 std::string content_key(const Region& region, std::string_view context) { return key_of(region, context, add_whole); }
 
-RegionKey quick_key(const Region& region, std::string_view context, const std::string& model) {
+RegionKey quick_key(const Region& region, std::string_view context) {
   if (region.graph->constant_bytes() <= kHashedBytes) return {.content = content_key(region, context), .name = {}};
-  FileConstants constants(model);
+  LargeConstants constants;
   return {.content = {}, .name = key_of(region, context, [&](ContentHash& hash, const GraphValue& value) { constants.add(hash, value); })};
 }
 

@@ -13,12 +13,11 @@ inline constexpr size_t kHashedBytes = size_t{64} << 20;
 /// What an artifact is found by.
 struct RegionKey {
   std::string content;  ///< hash of graph, constants and context; empty until it is computed, where there is a name
-  std::string name;     ///< of regions with more constants than kHashedBytes: large ones go by their file's path and state, and samples
+  std::string name;     ///< of regions with more constants than kHashedBytes: large ones go by the file that is mapped, or by a checksum
 };
 
-/// What a region is known by in a cache: its graph and constants, and `context`, whatever else it depends on. `model`: the model's file,
-/// beside which files with constants lie; empty where it came from memory.
-RegionKey quick_key(const Region& region, std::string_view context, const std::string& model);
+/// What a region is known by in a cache: its graph and constants, and `context`, whatever else it depends on.
+RegionKey quick_key(const Region& region, std::string_view context);
 /// Over all bytes of the constants.
 std::string content_key(const Region& region, std::string_view context);
 

@@ -77,7 +77,7 @@ std::unique_ptr<Executable> RegionCompiler::load_compiled(const Region& region, 
 RegionCompiler::Key RegionCompiler::key_of(const Region& region) const {
   Key key;
   key.context = fmt::format("{}\n{}\n{}\n{}\n{}", provider_name_, maker_->made_by(), own_version(), options_key_, maker_->settings());
-  key.region = quick_key(region, key.context, model_);
+  key.region = quick_key(region, key.context);
   return key;
 }
 
