@@ -2,12 +2,21 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 #include "base/dynamic_library.h"
 #include "base/error.h"
+#include "base/fork_mutex.h"
 
 namespace rh::kit {
+
+namespace {
+
+/// A fork waits while a library is loaded or let go: the system's loader is locked meanwhile, and would stay so in the child.
+ForkMutex s_loading;
+
+}  // namespace
 
 VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title), stays_loaded_(spec.stays_loaded) {
   std::vector<std::string> places;
@@ -27,6 +36,7 @@ VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title)
   std::string reason;
   for (const std::string& place : places) {
     try {
+      const std::lock_guard lock(s_loading);
       handle_ = open_library(std::filesystem::path(place).c_str());
       path_ = place;
       return;
@@ -39,7 +49,9 @@ VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title)
 }
 
 VendorLibrary::~VendorLibrary() {
-  if (!stays_loaded_) close_library(handle_);
+  if (stays_loaded_) return;
+  const std::lock_guard lock(s_loading);
+  close_library(handle_);
 }
 
 VendorLibrary::Function VendorLibrary::function(const char* name) const {
