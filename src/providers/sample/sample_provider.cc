@@ -1,4 +1,6 @@
 // A provider on the kit, to copy: Add, Mul, MatMul and If on floats, by a made-up vendor's library (tests/stands/sample).
+#include <algorithm>
+
 #include "providers/kit/cache/artifact_maker.h"
 #include "providers/kit/ep.h"
 #include "providers/sample/executable.h"
@@ -67,11 +69,14 @@ class SampleProvider final : public kit::RegionProvider, public kit::ArtifactMak
   kit::CacheSettings cache() const override { return cache_; }
   std::string made_by() const override { return fmt::format("the sample vendor's library {}", vendor_->version()); }
 
-  // The names of the nodes, a line each and an empty one, and the vendor's bytes.
+  // The names of the nodes, which profiles show, a line each and an empty one, and the vendor's bytes.
   std::string save(const kit::Executable& executable) const override {
     const OwnedProgram& made = static_cast<const SampleExecutable&>(executable).program();
     std::string bytes;
-    for (const std::string& step : made.steps) bytes += (step.empty() ? "-" : step) + "\n";
+    for (std::string step : made.steps) {
+      std::ranges::replace(step, '\n', ' ');
+      bytes += (step.empty() ? "-" : step) + "\n";
+    }
     bytes += '\n';
     const size_t head = bytes.size(), size = vendor_->save(made.program.get(), nullptr, 0);
     bytes.resize(head + size);
