@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "providers/kit": ["onnx", "passes/precision", "passes/recognise", "passes/simplify", "public"],
     "providers/sample": ["providers/kit"],
     "providers/openvino": ["providers/kit"],
+    "providers/migraphx": ["providers/kit"],
     "providers/example": ["public"],
     "providers/fake_device": ["providers/kit"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin", "settings"],

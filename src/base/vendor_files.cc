@@ -103,38 +103,43 @@ std::vector<fs::path> python_folders() {
 std::vector<fs::path> search_folders(const VendorFiles& vendor) {
   std::vector<fs::path> folders;
   add(folders, own_library_folder());
-  for (const fs::path& packages : python_folders()) add(folders, packages / vendor.python);
+  for (const fs::path& packages : vendor.python.empty() ? std::vector<fs::path>() : python_folders()) add(folders, packages / vendor.python);
   const char* listed = std::getenv("LD_LIBRARY_PATH");
   for (std::string_view rest = listed ? listed : ""; !rest.empty();) {
     const size_t end = std::min(rest.find(kPathSeparator), rest.size());
     add(folders, fs::path(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  for (const char* folder : {"/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+  for (const char* folder : {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
     add(folders, folder);
   }
   return folders;
 }
 
+/// How the vendor's package is installed: "pip install openvino".
+std::string remedy(const VendorFiles& vendor, std::string_view flag = {}) {
+  if (vendor.python.empty()) return fmt::format("install the package {} of ROCm", vendor.package);
+  return fmt::format("pip install {}{}{}", flag, flag.empty() ? "" : " ", vendor.package);
+}
+
 std::string problem_of(const VendorFiles& vendor, const fs::path& file) {
   if (const int number = number_of(vendor, file); number > 0 && number < vendor.least) {
-    return fmt::format("{} {} ('{}') is too old, expected {} or newer: pip install --upgrade {}", vendor.title, vendor_version(number),
-                       file.string(), vendor_version(vendor.least), vendor.package);
+    return fmt::format("{} {} ('{}') is too old, expected {} or newer: {}", vendor.title, vendor_version(number), file.string(),
+                       vendor_version(vendor.least), remedy(vendor, "--upgrade"));
   }
   std::ifstream stream(file, std::ios::binary);
   char first[4] = {};
   if (stream && (!stream.read(first, 4) || std::string_view(first, 4) != "\177ELF")) {
-    return fmt::format("{} ('{}') is damaged: it is no library: pip install --force-reinstall {}", vendor.title, file.string(),
-                       vendor.package);
+    return fmt::format("{} ('{}') is damaged: it is no library: {}", vendor.title, file.string(), remedy(vendor, "--force-reinstall"));
   }
-  if (file.parent_path().string().ends_with(vendor.python)) {
+  if (!vendor.python.empty() && file.parent_path().string().ends_with(vendor.python)) {
     for (std::string_view rest = vendor.companions; !rest.empty();) {
       const size_t end = std::min(rest.find(' '), rest.size());
       const std::string_view companion = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
       if (!begins_in(file.parent_path(), companion)) {
-        return fmt::format("{} ('{}') is damaged: there is no file {} beside it: pip install --force-reinstall {}", vendor.title,
-                           file.string(), companion, vendor.package);
+        return fmt::format("{} ('{}') is damaged: there is no file {} beside it: {}", vendor.title, file.string(), companion,
+                           remedy(vendor, "--force-reinstall"));
       }
     }
   }
@@ -169,10 +174,11 @@ VendorFilesState look_for_vendor(const VendorFiles& vendor, std::string_view giv
   for (const fs::path& folder : search_folders(vendor)) {
     if (const auto files = files_in(vendor, folder); !files.empty()) return {files[0], problem_of(vendor, files[0])};
   }
+  const std::string python = vendor.python.empty() ? std::string() : fmt::format("in a folder {} of Python's packages, ", vendor.python);
   return {{},
-          fmt::format("{} is not installed: there is no file {} or {}.<version> beside this library, in a folder {} of Python's packages, "
-                      "or in the system's folders: pip install {}, or name its file in {}",
-                      vendor.title, vendor.file, vendor.file, vendor.python, vendor.package, vendor.variable)};
+          fmt::format("{} is not installed: there is no file {} or {}.<version> beside this library, {}or in the system's folders: {}, or "
+                      "name its file in {}",
+                      vendor.title, vendor.file, vendor.file, python, remedy(vendor), vendor.variable)};
 }
 
 }  // namespace rh

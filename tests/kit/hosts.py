@@ -16,12 +16,13 @@ LIBRARIES = pathlib.Path(
     os.environ.get("ROUNDHOUSE_LIBRARY_DIR", pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib")
 )
 SAMPLE, DUMP, FAKE = "SampleExecutionProvider", "ImportDumpExecutionProvider", "FakeDeviceExecutionProvider"
-OPENVINO = "OpenVINOExecutionProvider"
+OPENVINO, MIGRAPHX = "OpenVINOExecutionProvider", "MIGraphXExecutionProvider"
 FILES = {
     SAMPLE: "roundhouse_provider_sample.so",
     DUMP: "import_dump_plugin.so",
     FAKE: "roundhouse_provider_fake_device.so",
     OPENVINO: "roundhouse_provider_openvino.so",
+    MIGRAPHX: "roundhouse_provider_migraphx.so",
 }
 HOSTS = [onnxruntime, roundhouse]
 
