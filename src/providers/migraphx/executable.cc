@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <set>
 
+#include "providers/kit/regions/host_session.h"
 #include "providers/kit/shapes/fixed_symbols.h"
 #include "providers/kit/shapes/padding.h"
 
@@ -14,29 +17,55 @@ using kit::PlanClass, kit::PlanSizes, kit::Region;
 
 constexpr int64_t kTrialSize = 16;  ///< of sizes that a run brings, where a region is tried
 
-PlanSizes sizes_of(const Region& region) {
-  PlanSizes::Dims dims;
-  for (ValueId id : region.inputs) dims.push_back(region.graph->value(id).type.tensor().dims);
-  return PlanSizes(std::move(dims), kit::fixed_symbols(*region.graph));
-}
+/// A region as MIGraphX reads it, and how its sizes follow from those of its inputs.
+struct Sized {
+  Sized(const Region& region, const kit::PrecisionSettings& precision) : source(source_of(region, precision)), sizes(sizes_of(region)) {}
+
+  static PlanSizes sizes_of(const Region& region) {
+    PlanSizes::Dims dims;
+    for (ValueId id : region.inputs) dims.push_back(region.graph->value(id).type.tensor().dims);
+    return PlanSizes(std::move(dims), kit::fixed_symbols(*region.graph));
+  }
+
+  std::vector<Shape> inputs(const std::vector<int64_t>& of_symbols) const {
+    std::vector<Shape> shapes;
+    for (const auto& dims : sizes.inputs()) shapes.push_back(sizes.shape(dims.value(), of_symbols).value());
+    return shapes;
+  }
+  std::vector<Shape> outputs(const std::vector<int64_t>& of_symbols) const {
+    std::vector<Shape> shapes;
+    for (const Port& port : source.outputs) {
+      const auto shape = sizes.shape(*port.type.dims, of_symbols);
+      if (!shape) fail(ErrorCode::ep_fail, "the sizes of '{}', {}, do not follow from those of the inputs", port.name, port.type.to_string());
+      shapes.push_back(*shape);
+    }
+    return shapes;
+  }
+
+  /// Parsed with some sizes, which shows what MIGraphX takes.
+  Owned<Program> tried(const Runtime& runtime) const {
+    const std::vector<int64_t> some(sizes.symbols(), kTrialSize);
+    const std::vector<Shape> given = outputs(some);
+    Owned<Program> parsed = parse(runtime, source, inputs(some));
+    check_outputs(runtime, *parsed, source, given);
+    return parsed;
+  }
+
+  Source source;
+  PlanSizes sizes;
+};
 
 /// The region's sizes, and its programs by their classes.
 class MiGraphXExecutable final : public kit::Executable {
  public:
-  MiGraphXExecutable(std::shared_ptr<const Shared> shared, const Region& region)
-      : MiGraphXExecutable(std::move(shared), sizes_of(region), source_of(region, shared_of(shared).settings.precision)) {
-    const std::vector<int64_t> sizes(sizes_.symbols(), kTrialSize);
-    Owned<Program> parsed = parse(shared_->runtime, source_, input_shapes(sizes));
-    check_outputs(shared_->runtime, *parsed, source_, output_shapes(sizes));
-    if (sizes_.symbols() > 0) return;
-    only_ = std::make_shared<const CompiledProgram>(shared_, std::move(parsed), source_, output_shapes({}));
-    source_.model = {};
+  MiGraphXExecutable(std::shared_ptr<const Shared> shared, Sized sized) : shared_(std::move(shared)), sized_(std::move(sized)) {
+    Owned<Program> parsed = sized_.tried(shared_->runtime);
+    if (sized_.sizes.symbols() == 0) keep(std::make_shared<const CompiledProgram>(shared_, std::move(parsed), sized_.source, sized_.outputs({})));
   }
 
-  MiGraphXExecutable(std::shared_ptr<const Shared> shared, const Region& region, std::string_view bytes)
-      : MiGraphXExecutable(std::move(shared), sizes_of(region), source_of(region, {})) {
-    only_ = std::make_shared<const CompiledProgram>(shared_, bytes, source_, output_shapes({}));
-    source_.model = {};
+  MiGraphXExecutable(std::shared_ptr<const Shared> shared, Sized sized, std::string_view bytes)
+      : shared_(std::move(shared)), sized_(std::move(sized)) {
+    keep(std::make_shared<const CompiledProgram>(shared_, bytes, sized_.source, sized_.outputs({})));
   }
 
   std::string save() const {
@@ -45,49 +74,47 @@ class MiGraphXExecutable final : public kit::Executable {
   }
 
   void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
-    const PlanSizes::Found found = sizes_.find(inputs);
+    const PlanSizes::Found found = sized_.sizes.find(inputs);
     if (found.plan.is_exact) fail(ErrorCode::invalid_argument, "sizes of inputs contradict the model's");
-    const std::vector<Shape> shapes = output_shapes(found.sizes);
+    const std::vector<Shape> shapes = sized_.outputs(found.sizes);
     if (std::ranges::all_of(shapes, [](const Shape& shape) { return shape.elements() == 0; })) {
       for (size_t i = 0; i < shapes.size(); ++i) outputs.make(i, shapes[i]);
       return;
     }
+    if (!only_ && !may_have(found.plan)) return on_the_cpu().run(inputs, outputs);
     const auto program = only_ ? only_ : std::static_pointer_cast<const CompiledProgram>(programs_.get(found.plan));
     std::vector<Tensor> room(inputs.size());
     std::vector<TensorView> padded;
-    for (size_t i = 0; i < inputs.size(); ++i) padded.push_back(pad(inputs[i], *sizes_.inputs()[i], found.plan.sizes, room[i]));
+    for (size_t i = 0; i < inputs.size(); ++i) padded.push_back(pad(inputs[i], *sized_.sizes.inputs()[i], found.plan.sizes, room[i]));
     program->run(padded, [&](size_t i, const TensorView& result) { kit::copy_common(result, outputs.make(i, shapes[i])); });
   }
 
  private:
-  MiGraphXExecutable(std::shared_ptr<const Shared> shared, PlanSizes sizes, Source source)
-      : shared_(std::move(shared)),
-        sizes_(std::move(sizes)),
-        source_(std::move(source)),
-        programs_(shared_->settings.program_bytes, [this](const PlanClass& plan) { return compile(plan.sizes); }) {}
-
-  static const Shared& shared_of(const std::shared_ptr<const Shared>& shared) { return *shared; }
-
-  std::shared_ptr<const CompiledProgram> compile(const std::vector<int64_t>& sizes) const {
-    return std::make_shared<const CompiledProgram>(shared_, parse(shared_->runtime, source_, input_shapes(sizes)), source_, output_shapes(sizes));
+  void keep(std::shared_ptr<const CompiledProgram> program) {
+    only_ = std::move(program);
+    sized_.source.model = {};  // of which MIGraphX has kept what it needs
   }
 
-  std::vector<Shape> input_shapes(const std::vector<int64_t>& sizes) const { return shapes_of(source_.inputs, sizes); }
-  std::vector<Shape> output_shapes(const std::vector<int64_t>& sizes) const { return shapes_of(source_.outputs, sizes); }
-  std::vector<Shape> shapes_of(const std::vector<Port>& ports, const std::vector<int64_t>& sizes) const {
-    std::vector<Shape> shapes;
-    for (size_t i = 0; i < ports.size(); ++i) {
-      const bool is_input = &ports == &source_.inputs;
-      const auto shape = sizes_.shape(is_input ? *sizes_.inputs()[i] : *ports[i].type.dims, sizes);
-      if (!shape) fail(ErrorCode::ep_fail, "the sizes of '{}', {}, do not follow from those of the inputs", ports[i].name, ports[i].type.to_string());
-      shapes.push_back(*shape);
-    }
-    return shapes;
+  /// Whether there is a program for these sizes, or may be one more: who brings other sizes in each run would wait for the compiler each time.
+  bool may_have(const PlanClass& plan) const {
+    const std::lock_guard lock(mutex_);
+    if (known_.contains(plan)) return true;
+    return known_.size() < shared_->settings.most_programs && known_.insert(plan).second;
+  }
+  const kit::HostSession& on_the_cpu() const {
+    const std::lock_guard lock(mutex_);
+    if (!cpu_) cpu_ = std::make_unique<kit::HostSession>(shared_->host, sized_.source.model);
+    return *cpu_;
+  }
+
+  std::shared_ptr<const CompiledProgram> compile(const std::vector<int64_t>& sizes) const {
+    return std::make_shared<const CompiledProgram>(shared_, parse(shared_->runtime, sized_.source, sized_.inputs(sizes)), sized_.source,
+                                                   sized_.outputs(sizes));
   }
 
   // Values beyond the true sizes do not matter, but they are the same in each run.
   TensorView pad(const TensorView& input, const SymbolicShape& dims, const std::vector<int64_t>& sizes, Tensor& room) const {
-    const Shape shape = *sizes_.shape(dims, sizes);
+    const Shape shape = *sized_.sizes.shape(dims, sizes);
     if (shape == input.shape()) return input;
     room = Tensor(input.dtype(), shape);
     std::memset(room.raw(), 0, room.bytes());
@@ -96,20 +123,25 @@ class MiGraphXExecutable final : public kit::Executable {
   }
 
   std::shared_ptr<const Shared> shared_;
-  PlanSizes sizes_;
-  Source source_;
-  mutable kit::PlanCache programs_;
+  Sized sized_;
+  mutable kit::PlanCache programs_{shared_->settings.program_bytes, [this](const PlanClass& plan) { return compile(plan.sizes); }};
+  mutable std::mutex mutex_;
+  mutable std::set<PlanClass> known_;                ///< sizes that have, or had, a program
+  mutable std::unique_ptr<kit::HostSession> cpu_;
   std::shared_ptr<const CompiledProgram> only_;  ///< where all sizes are known
 };
 
 }  // namespace
 
 std::unique_ptr<kit::Executable> make_executable(std::shared_ptr<const Shared> shared, const Region& region) {
-  return std::make_unique<MiGraphXExecutable>(std::move(shared), region);
+  Sized sized(region, shared->settings.precision);
+  return std::make_unique<MiGraphXExecutable>(std::move(shared), std::move(sized));
 }
 
+void try_region(const Shared& shared, const Region& region) { Sized(region, shared.settings.precision).tried(shared.runtime); }
+
 std::unique_ptr<kit::Executable> load_executable(std::shared_ptr<const Shared> shared, const Region& region, const kit::OwnedBytes& bytes) {
-  return std::make_unique<MiGraphXExecutable>(std::move(shared), region, bytes.view);
+  return std::make_unique<MiGraphXExecutable>(std::move(shared), Sized(region, {}), bytes.view);
 }
 
 std::string save_executable(const kit::Executable& executable) { return static_cast<const MiGraphXExecutable&>(executable).save(); }

@@ -1,5 +1,6 @@
 // MIGraphX, by its C interface. docs/providers/migraphx.md is the page for its users.
 #include "providers/kit/ep.h"
+#include "providers/kit/shapes/fixed_symbols.h"
 #include "providers/migraphx/executable.h"
 #include "providers/migraphx/operators.h"
 
@@ -11,12 +12,22 @@ using kit::Region, kit::Support;
 
 class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactMaker {
  public:
-  explicit MiGraphXProvider(const kit::Options& options) : shared_(std::make_shared<Shared>(options, settings_of(options))) {}
+  explicit MiGraphXProvider(const kit::Setup& setup)
+      : shared_(std::make_shared<Shared>(setup.host, setup.options, settings_of(setup.options))) {}
+
+  // Each step of a decoder brings another size, for which MIGraphX would compile anew unless it may be padded.
+  void prepare(const Graph& graph) override {
+    growing_ = kit::growing_symbols(graph);
+    const kit::Symbols fixed = kit::fixed_symbols(graph);
+    std::erase_if(growing_, [&](const std::string& name) { return !fixed.contains(name); });
+  }
 
   Support supports(const NodeView& node) const override {
     if (Support refusal = supports_alone(node)) return refusal;
+    if (Support refusal = check_growth(node)) return refusal;
     return supports_bodies(node);
   }
+  void try_part(const Region& part) override { try_region(*shared_, part); }
   bool keeps_constants() const override { return true; }
   bool tries_regions() const override { return true; }
   std::unique_ptr<kit::Executable> compile(const Region& region) override { return make_executable(shared_, region); }
@@ -33,7 +44,24 @@ class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactM
   }
 
  private:
+  Support check_growth(const NodeView& node) const {
+    for (const auto* values : {&node.node().inputs, &node.node().outputs, &node.node().implicit_inputs}) {
+      for (ValueId id : *values) {
+        if (id == kNoValue || !node.graph().value(id).type.is_tensor() || !node.graph().value(id).type.tensor().has_rank()) continue;
+        std::string_view grows;
+        for (const Dim& dim : *node.graph().value(id).type.tensor().dims) {
+          dim.for_each_symbol([&](std::string_view name) { grows = growing_.contains(name) ? *growing_.find(name) : grows; });
+        }
+        if (!grows.empty()) {
+          return kit::refuse(RhRefusalCode_SHAPE, "'{}' grows from run to run and may not be padded: MIGraphX would compile at each", grows);
+        }
+      }
+    }
+    return {};
+  }
+
   std::shared_ptr<const Shared> shared_;
+  kit::Symbols growing_;
 };
 
 constexpr kit::ProviderKind kMiGraphX = {"MIGraphXExecutionProvider", "AMD", 0x1002, "1.0.0", kOptions, kit::make<MiGraphXProvider>};

@@ -81,6 +81,21 @@ void gather(const ValueLayout& layout, size_t element, const char* from, char* t
   }
 }
 
+/// MIGraphX's parser takes some attributes for what it does not have, even where they say what goes without saying.
+void drop_defaults(Graph& graph) {
+  const auto is_default = [](const Node& node, const Attribute& attribute) {
+    const std::string_view op = node.op_type, name = attribute.name;
+    if (op == "QuantizeLinear" && name == "output_dtype") return attribute.get<int64_t>() && *attribute.get<int64_t>() == 0;
+    if (op == "Resize" && name == "keep_aspect_ratio_policy") return attribute.get<std::string>() && *attribute.get<std::string>() == "stretch";
+    return false;
+  };
+  for (NodeId id : graph.nodes()) {
+    Node& node = graph.mutable_node(id);
+    std::erase_if(node.attributes, [&](const Attribute& attribute) { return is_default(node, attribute); });
+    Graph::for_each_subgraph(node, [](Graph& body) { drop_defaults(body); });
+  }
+}
+
 }  // namespace
 
 Source source_of(const kit::Region& given, const kit::PrecisionSettings& precision) {
@@ -89,6 +104,7 @@ Source source_of(const kit::Region& given, const kit::PrecisionSettings& precisi
   graph->set_outputs(region.outputs);
   graph->set_inputs(region.inputs);
   if (graph->name.empty()) graph->name = "region";
+  drop_defaults(*graph);
   Source source;
   for (ValueId id : region.inputs) source.inputs.push_back({graph->value(id).name, graph->value(id).type.tensor()});
   for (ValueId id : region.outputs) source.outputs.push_back({graph->value(id).name, graph->value(id).type.tensor()});

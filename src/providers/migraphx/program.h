@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "providers/kit/cache/owned_bytes.h"
+#include "providers/kit/host/host.h"
 #include "providers/kit/regions/region_provider.h"
 #include "providers/kit/shapes/plan_classes.h"
 #include "providers/migraphx/runtime.h"
@@ -16,9 +17,11 @@ namespace rh::migraphx {
 
 /// What the executables of a session share.
 struct Shared {
-  Shared(const kit::Options& options, Settings given)
-      : runtime(options.text("library_path"), options.text("target"), static_cast<int>(options.integer("device_id"))),
+  Shared(const kit::Host& the_host, const kit::Options& options, Settings given)
+      : host(the_host),
+        runtime(options.text("library_path"), options.text("target"), static_cast<int>(options.integer("device_id"))),
         settings(std::move(given)) {}
+  kit::Host host;
   Runtime runtime;
   Settings settings;
 };

@@ -105,6 +105,7 @@ Settings settings_of(const kit::Options& options) {
   settings.is_tuned = flag_of(options, "migraphx_exhaustive_tune", "ORT_MIGRAPHX_EXHAUSTIVE_TUNE");
   settings.key += fmt::format("tuned={}\n", settings.is_tuned);
   settings.program_bytes = program_bytes(options.text("migraphx_mem_limit"));
+  settings.most_programs = static_cast<size_t>(options.integer("most_programs"));
   settings.cache = cache_of(options);
   return settings;
 }

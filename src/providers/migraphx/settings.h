@@ -25,6 +25,8 @@ inline constexpr kit::OptionRow kOptions[] = {
     {"migraphx_int8_use_native_calibration_table", kit::OptionRow::Type::flag, "0", "nothing: the table's form is seen by its content"},
     {kit::kKeepFloat32Option.name, kit::OptionRow::Type::text, "", kit::kKeepFloat32Option.effect},
     {"migraphx_exhaustive_tune", kit::OptionRow::Type::flag, "0", "compiling tries every kernel that MIGraphX has for a node, which takes long"},
+    {"most_programs", kit::OptionRow::Type::integer, "16", "of a region, for sizes that differ; a run of further sizes is the CPU's", 1, 4096, {},
+     false},
     {"migraphx_mem_limit", kit::OptionRow::Type::text, "", "bytes of a region's programs for other sizes, together; 0: as many as come", 0, 0, {},
      false},
     {"migraphx_arena_extend_strategy", kit::OptionRow::Type::choice, "kNextPowerOfTwo", "nothing: MIGraphX makes its memory itself", 0, 0,
@@ -41,6 +43,7 @@ struct Settings {
   kit::PrecisionSettings precision;
   bool is_tuned = false;
   size_t program_bytes = 0;  ///< of a region's programs together
+  size_t most_programs = 0;  ///< of a region
   kit::CacheSettings cache;
   std::string key;  ///< what compiled regions depend on
 };

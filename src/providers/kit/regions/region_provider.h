@@ -101,6 +101,9 @@ class RegionProvider {
   virtual void set_dynamic_option(std::string_view name, std::string_view value) { (void)name, (void)value; }
   /// Once a session for each region. Throws Error.
   virtual std::unique_ptr<Executable> compile(const Region& region) = 0;
+  /// Of a provider that tries regions, where that takes less: whether the vendor's library takes a part of a region that did not compile.
+  /// Throws Error where it does not.
+  virtual void try_part(const Region& part) { compile(part); }
   /// A run of the session begins, on any thread, with what its options say for this provider. An Error ends the run.
   virtual void begin_run(const RunEntries& entries) { (void)entries; }
   /// Kernels for single nodes; asked once.

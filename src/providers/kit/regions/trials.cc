@@ -77,7 +77,7 @@ NodeId Trials::find_culprit(const Graph& graph, const std::vector<NodeId>& nodes
     try {
       const std::vector<NodeId> beginning(nodes.begin(), nodes.begin() + static_cast<ptrdiff_t>(middle));
       const Region region = extract_region(graph, beginning, !provider_.keeps_constants());
-      if (!region.outputs.empty()) provider_.compile(region);
+      if (!region.outputs.empty()) provider_.try_part(region);
       good = middle;
     } catch (const Error& error) {
       message = error.message();
