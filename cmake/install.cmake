@@ -10,7 +10,7 @@ string(REGEX REPLACE ".* ([0-9]+).*" "1.\\1.0" RH_INTERFACE_VERSION "${api_line}
 install(TARGETS roundhouse EXPORT RoundhouseTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/roundhouse)
-install(TARGETS provider_openvino LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)  # found beside the library
+install(TARGETS provider_openvino provider_migraphx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)  # found beside the library
 foreach(name IN LISTS RH_OPTIONAL_LIBRARIES)
   install(TARGETS optional_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 endforeach()

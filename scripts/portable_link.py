@@ -80,7 +80,8 @@ def main():
     linker = Linker(build, stubs, out)
     linker.link("roundhouse", package / "libroundhouse.so.1")
     linker.link("onnxruntime_alias", out / "names/libonnxruntime.so.1")
-    linker.link("provider_openvino", package / "roundhouse_provider_openvino.so")
+    for vendor in ("openvino", "migraphx"):
+        linker.link(f"provider_{vendor}", package / f"roundhouse_provider_{vendor}.so")
     linker.link("optional_regex", package / "libroundhouse_regex.so", ROOT / "build/re2/libre2.a")
     linker.link("optional_images", package / "libroundhouse_images.so", "tiff", "openjp2", *OF_LIBTIFF)
     linker.link("roundhouse_cli", package / "bin/roundhouse", "z", program=True)

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 from conftest import ROOT
-from hosts import FAKE, OPENVINO, SAMPLE, dense, failure, registered, session
+from hosts import FAKE, MIGRAPHX, OPENVINO, SAMPLE, dense, failure, registered, session
 
 import roundhouse
 
 sys.path.append(str(ROOT / "scripts"))
 from generate_provider_options import Code, table  # noqa: E402
 
-FOLDERS = {SAMPLE: "sample", FAKE: "fake_device", OPENVINO: "openvino"}
+FOLDERS = {SAMPLE: "sample", FAKE: "fake_device", OPENVINO: "openvino", MIGRAPHX: "migraphx"}
 
 
 @pytest.mark.parametrize("provider", FOLDERS)

@@ -12,6 +12,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE.parent / "models")]
@@ -56,19 +57,48 @@ def own_error(provider, path, feeds, expected, threads, unordered):
         return None
 
 
+def resized(path, sizes, folder):
+    """The model with inputs of other sizes, and the sizes of its outputs left open: a vendor's interpreter is slow."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=False)
+    changed = [dim for i in model.graph.input for dim in i.type.tensor_type.shape.dim if dim.dim_value in sizes]
+    if not changed:
+        return path
+    model = onnx.load(path)
+    for dim in [dim for i in model.graph.input for dim in i.type.tensor_type.shape.dim if dim.dim_value in sizes]:
+        dim.dim_value = sizes[dim.dim_value]
+    for output in model.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    del model.graph.value_info[:]
+    target = pathlib.Path(folder) / "model.onnx"
+    onnx.save(model, target)
+    return str(target)
+
+
 def answer(args, name):
+    with tempfile.TemporaryDirectory() as folder:
+        return answer_in(args, name, folder)
+
+
+def answer_in(args, name, folder):
     from materialize import materialize
     from model_inputs import sample_inputs
 
-    path = str(materialize(name, ROOT / "build" / "models"))
+    path, sizes = str(materialize(name, ROOT / "build" / "models")), sizes_of(args)
+    feeds = sample_inputs(path, sizes=sizes)
+    path = resized(path, sizes, folder)
     runtime = VendorRuntime(args.host[0], args.provider, args.threads, json.loads(args.options), args.library)
     session, reference = runtime.session(path), runtime.cpu_session(path)
-    feeds = sample_inputs(path)
     expected = reference.run(None, feeds)
     worst = max(error_of(a, e, name.startswith(UNORDERED)) for a, e in zip(session.run(None, feeds), expected))
     reasons = collections.Counter(f"{op}: {reason}" for op, reason in refusals(session, args.provider))
     own = own_error(args.provider, path, feeds, expected, args.threads, name.startswith(UNORDERED))
     return {"error": worst, "own": own, "owners": owners(session), "reasons": dict(reasons.most_common(8))}
+
+
+def sizes_of(args):
+    return {int(old): int(new) for old, new in (size.split("=") for size in args.size)}
 
 
 def shown(error):
@@ -79,6 +109,7 @@ def in_a_process(args, host, name):
     command = [sys.executable, __file__, "--provider", args.provider, "--host", host, "--model", name, "--answer"]
     command += ["--threads", str(args.threads), "--options", args.options]
     command += ["--library", args.library] if args.library else []
+    command += [word for size in args.size for word in ("--size", size)]
     done = subprocess.run(command, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     return json.loads(lines[-1]) if lines else {"failed": (done.stderr.strip() or f"ended with {done.returncode}").splitlines()[-1][:300]}
@@ -94,6 +125,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--options", default="{}", help="of the provider, as JSON")
     parser.add_argument("--library")
+    parser.add_argument("--size", action="append", default=[], metavar="OLD=NEW", help="of inputs, wherever one has it")
     parser.add_argument("--counts")
     parser.add_argument("--answer", action="store_true", help="of one model in this process")
     args = parser.parse_args()

@@ -54,7 +54,6 @@ using VendorStatus = int;
   X(shape_lengths, (const size_t**, size_t*, const VendorShape*))                      \
   X(shape_strides, (const size_t**, size_t*, const VendorShape*))                      \
   X(shape_type, (int*, const VendorShape*))                                            \
-  X(shape_bytes, (size_t*, const VendorShape*))                                        \
   X(shapes_get, (const VendorShape**, VendorShapes*, size_t))                          \
   X(shapes_size, (size_t*, VendorShapes*))                                             \
   X(shapes_destroy, (VendorShapes*))                                                   \

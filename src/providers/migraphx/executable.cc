@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "providers/kit/host/profiling.h"
 #include "providers/kit/regions/host_session.h"
 #include "providers/kit/shapes/fixed_symbols.h"
 #include "providers/kit/shapes/padding.h"
@@ -108,8 +109,12 @@ class MiGraphXExecutable final : public kit::Executable {
   }
 
   std::shared_ptr<const CompiledProgram> compile(const std::vector<int64_t>& sizes) const {
-    return std::make_shared<const CompiledProgram>(shared_, parse(shared_->runtime, sized_.source, sized_.inputs(sizes)), sized_.source,
-                                                   sized_.outputs(sizes));
+    using Clock = kit::ProfileEvent::Clock;
+    const Clock::time_point begin = Clock::now();
+    Owned<Program> parsed = parse(shared_->runtime, sized_.source, sized_.inputs(sizes));
+    auto made = std::make_shared<const CompiledProgram>(shared_, std::move(parsed), sized_.source, sized_.outputs(sizes));
+    if (kit::is_profiled()) kit::record_kernel("migraphx_compile", sized_.source.outputs[0].name, begin, Clock::now());
+    return made;
   }
 
   // Values beyond the true sizes do not matter, but they are the same in each run.

@@ -23,7 +23,7 @@ inline constexpr kit::OptionRow kOptions[] = {
     {"migraphx_int8_enable", kit::OptionRow::Type::flag, "0", "tensors that the calibration table has are computed in int8"},
     {"migraphx_int8_calibration_table_name", kit::OptionRow::Type::text, "", "the table's file: JSON, or lines as calibrators write them"},
     {"migraphx_int8_use_native_calibration_table", kit::OptionRow::Type::flag, "0", "nothing: the table's form is seen by its content"},
-    {kit::kKeepFloat32Option.name, kit::OptionRow::Type::text, "", kit::kKeepFloat32Option.effect},
+    kit::kKeepFloat32Option,
     {"migraphx_exhaustive_tune", kit::OptionRow::Type::flag, "0", "compiling tries every kernel that MIGraphX has for a node, which takes long"},
     {"most_programs", kit::OptionRow::Type::integer, "16", "of a region, for sizes that differ; a run of further sizes is the CPU's", 1, 4096, {},
      false},

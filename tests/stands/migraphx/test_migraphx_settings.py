@@ -1,0 +1,168 @@
+"""What of the options reaches MIGraphX's C interface, by a stand-in that writes it down, and what is refused. No device is needed."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hosts import HOSTS, MIGRAPHX, dense, failure, floats, model_of, registered, session, tensor
+from migraphx_recording import STAND_IN
+from onnx import helper
+
+import roundhouse
+
+hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
+
+
+def fixed():
+    """y = x w, of known sizes: what is tried is compiled."""
+    return model_of([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], [tensor("x", [2, 4])], [tensor("y", [2, 3])], {"w": floats(4, 3)})
+
+
+def compiled(lines):
+    return [line for line in lines if line.startswith("compile ")]
+
+
+COMPILED = [
+    ({}, "compile gpu offload"),
+    ({"target": "ref"}, "compile ref offload"),
+    ({"migraphx_exhaustive_tune": "1"}, "compile gpu offload tuned"),
+]
+
+
+@hosts
+@pytest.mark.parametrize(("settings", "expected"), COMPILED, ids=lambda v: json.dumps(v) if isinstance(v, dict) else "")
+def test_what_a_region_is_compiled_with(migraphx_calls, host, settings, expected):
+    assert compiled(migraphx_calls(settings, host, fixed())) == [expected]  # once: what is tried is what runs
+
+
+@hosts
+def test_open_sizes_are_parsed_and_wait_for_a_run(migraphx_calls, host):
+    lines = migraphx_calls(host=host)
+    assert not compiled(lines)
+    assert any(line.startswith("parse ") and "x[16,4]" in line for line in lines)
+
+
+@pytest.mark.parametrize("first", ["1", "2"])
+def test_numbers_of_types_are_the_librarys(migraphx_calls, monkeypatch, first):
+    """Version 7 has another type before the others."""
+    monkeypatch.setenv("RH_MIGRAPHX_FIRST", first)
+    assert len(compiled(migraphx_calls(model=fixed()))) == 1
+
+
+VARIABLES = [
+    ({"ORT_MIGRAPHX_EXHAUSTIVE_TUNE": "1"}, {"migraphx_exhaustive_tune": "0"}, "compile gpu offload tuned"),
+    ({"ORT_MIGRAPHX_EXHAUSTIVE_TUNE": "0"}, {"migraphx_exhaustive_tune": "1"}, "compile gpu offload"),
+]
+
+
+@pytest.mark.parametrize(("variables", "settings", "expected"), VARIABLES, ids=lambda v: "")
+def test_the_environment_stands_before_the_options(migraphx_calls, monkeypatch, variables, settings, expected):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert compiled(migraphx_calls(settings, model=fixed())) == [expected]
+
+
+REFUSED = [
+    ({"migraphx_fp8_enable": "1"}, {}, "migraphx_fp8_enable is not offered"),
+    ({}, {"ORT_MIGRAPHX_FP8_ENABLE": "1"}, "migraphx_fp8_enable is not offered"),
+    ({}, {"ORT_MIGRAPHX_FP16_ENABLE": "yes"}, "the environment's ORT_MIGRAPHX_FP16_ENABLE is 'yes', expected 0 or 1"),
+    ({"migraphx_external_alloc": "1234"}, {}, "MIGraphX makes its memory on the device itself"),
+    ({"migraphx_int8_enable": "1"}, {}, "needs migraphx_int8_calibration_table_name"),
+    ({"migraphx_fp16_enable": "1", "migraphx_bf16_enable": "1"}, {}, "are both set"),
+    ({"migraphx_mem_limit": "much"}, {}, "expected a number of bytes"),
+    ({"migraphx_arena_extend_strategy": "kNone"}, {}, "expected one of"),
+    ({"target": "tpu"}, {}, "expected one of 'gpu', 'ref'"),
+    ({"migraphx_fp16": "1"}, {}, "did you mean 'migraphx_fp16_enable'?"),
+]
+
+
+@hosts
+@pytest.mark.parametrize(("settings", "variables", "message"), REFUSED, ids=lambda v: json.dumps(v) if isinstance(v, dict) else "")
+def test_what_is_refused_says_why(migraphx_calls, monkeypatch, host, settings, variables, message):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(Exception) as caught:
+        migraphx_calls(settings, host)
+    assert message in str(caught.value)
+
+
+def test_a_missing_target_says_so(migraphx_calls):
+    with pytest.raises(Exception, match=r"MIGraphX's target failed \(4\): no GPU is here"):
+        migraphx_calls(fault="target_create: no GPU is here")
+
+
+@pytest.mark.parametrize("function", ["parse_onnx_buffer", "program_compile"])
+def test_what_does_not_compile_is_left_with_the_message(migraphx_calls, monkeypatch, function):
+    """Without the place in the vendor's source, and with nothing on this process's error stream."""
+    monkeypatch.setenv("RH_MIGRAPHX_FAULT", f"{function}: out of luck")
+    with registered(roundhouse, MIGRAPHX):
+        rows = session(roundhouse, MIGRAPHX, fixed(), {"library_path": str(STAND_IN)}).placement()
+    assert {row["provider"] for row in rows} == {"CPUExecutionProvider"}
+    reasons = [f["reason"] for row in rows for f in row["refusals"] if f["provider"] == MIGRAPHX]
+    assert reasons and all(reason.endswith("failed (4): out of luck") for reason in reasons)
+
+
+@hosts
+def test_messages_do_not_reach_the_error_stream(host):
+    program = f"""
+import sys
+sys.path[:0] = ["tests/kit"]
+import onnxruntime, roundhouse
+from hosts import MIGRAPHX, dense, registered, session
+with registered({host.__name__}, MIGRAPHX):
+    made = session({host.__name__}, MIGRAPHX, dense(), {{"library_path": {str(STAND_IN)!r}}})
+    del made
+"""
+    environment = dict(os.environ, RH_MIGRAPHX_FAULT="parse_onnx_buffer: out of luck")
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert "out of luck" not in done.stderr
+
+
+@hosts
+def test_a_run_that_fails_says_so(host):
+    with registered(host, MIGRAPHX):
+        made = session(host, MIGRAPHX, fixed(), {"library_path": str(STAND_IN)})
+        assert "MIGraphX's run failed (4): the stand-in runs no model" in failure(lambda: made.run(None, {"x": floats(2, 4)}))
+        del made
+
+
+def test_padded_sizes_share_a_program(migraphx_calls):
+    """Sizes of a batch are padded to the end of their bucket; those of a softmax are compiled as they are."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Softmax", ["a"], ["y"])]
+    padded = model_of(nodes, [tensor("x", ["N", 4])], [tensor("y", ["N", 3])], {"w": floats(4, 3)})
+    exact = model_of([helper.make_node("Softmax", ["x"], ["y"])], [tensor("x", ["N", "S"])], [tensor("y", ["N", "S"])])
+    assert shapes_of_runs(padded, [(1, 4), (2, 4), (9, 4), (16, 4), (17, 4)]) == ["x[1,4]", "x[16,4]", "x[32,4]"]
+    assert shapes_of_runs(exact, [(2, 3), (2, 4), (9, 4)]) == ["x[16,3]", "x[16,4]"]
+
+
+def test_sizes_beyond_the_most_are_the_cpus():
+    model = model_of([helper.make_node("Softmax", ["x"], ["y"])], [tensor("x", ["N", "S"])], [tensor("y", ["N", "S"])])
+    with registered(roundhouse, MIGRAPHX):
+        made = session(roundhouse, MIGRAPHX, model, {"library_path": str(STAND_IN), "most_programs": "2"})
+        for size in (3, 4):
+            assert "the stand-in runs no model" in failure(lambda: made.run(None, {"x": floats(2, size)}))  # noqa: B023
+        x = floats(2, 5)
+        expected = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+        np.testing.assert_allclose(made.run(None, {"x": x})[0], expected, rtol=1e-5)
+        del made
+
+
+def shapes_of_runs(model, shapes):
+    """With which sizes the model's region is compiled; the runs fail, for the stand-in computes nothing."""
+    record = os.environ["RH_MIGRAPHX_RECORD"]
+    with registered(roundhouse, MIGRAPHX):
+        made = session(roundhouse, MIGRAPHX, model, {"library_path": str(STAND_IN)})
+        open(record, "w").close()
+        for shape in shapes:
+            failure(lambda: made.run(None, {"x": floats(*shape)}))  # noqa: B023
+        del made
+    return [line.split()[1] for line in open(record) if line.startswith("parse ")]
+
+
+def test_half_precision_stays_within(migraphx_calls):
+    """What a region takes and gives stays float32, so numbers of types at its borders do."""
+    for option in ("migraphx_fp16_enable", "migraphx_bf16_enable"):
+        assert len(compiled(migraphx_calls({option: "1"}, model=fixed()))) == 1
