@@ -69,7 +69,7 @@ def test_int8_by_a_table(host, form, tmp_path):
         table.write_text(json.dumps({name: {"low": -most, "high": most} for name, most in ranges.items()}))
     else:
         words = {name: np.frombuffer(np.float32(most / 127).tobytes(), "<u4")[0] for name, most in ranges.items()}
-        table.write_text("calibration\n" + "".join(f"{name}: {word:08x}\n" for name, word in words.items()))
+        table.write_text("TRT-8601-EntropyCalibration2\n" + "".join(f"{name}: {word:08x}\n" for name, word in words.items()))
     settings = {**REF, "migraphx_int8_enable": "1", "migraphx_int8_calibration_table_name": str(table)}
     feed = {"x": np.clip(floats(5, 4, seed=3), -4, 4)}
     reference = host.InferenceSession(fixed(), providers=[CPU]).run(None, feed)[0]
@@ -184,7 +184,8 @@ def test_growing_steps_of_a_decoder(masks, tmp_path):
     )
     for name in ("keys", "score", "weigh", "gather"):
         assert rows[name]["provider"] == CPU
-        assert "grows from run to run and may not be padded" in rows[name]["refusals"][0]["reason"]
+        reason = rows[name]["refusals"][0]["reason"]
+        assert "'P' grows from run to run and may not be padded" in reason or "a size that the run computes" in reason
     assert 1 <= len(compilations(made)) <= 20
 
 

@@ -1,4 +1,6 @@
 // MIGraphX, by its C interface. docs/providers/migraphx.md is the page for its users.
+#include <algorithm>
+
 #include "providers/kit/ep.h"
 #include "providers/kit/shapes/fixed_symbols.h"
 #include "providers/migraphx/executable.h"
@@ -17,6 +19,7 @@ class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactM
 
   // Each step of a decoder brings another size, for which MIGraphX would compile anew unless it may be padded.
   void prepare(const Graph& graph) override {
+    shared_->runtime.target();
     growing_ = kit::growing_symbols(graph);
     const kit::Symbols fixed = kit::fixed_symbols(graph);
     std::erase_if(growing_, [&](const std::string& name) { return !fixed.contains(name); });
@@ -40,10 +43,18 @@ class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactM
     return load_executable(shared_, region, bytes);
   }
   std::string made_by() const override {
-    return fmt::format("MIGraphX {} for {}", shared_->runtime.version(), shared_->runtime.target_name());
+    return made_by(shared_->runtime.target_name());
+  }
+  // Of any target: hosts ask this of a provider without a session's options.
+  kit::Fit fits(std::string_view maker) const override {
+    return std::ranges::any_of(kTargets, [&](std::string_view target) { return maker == made_by(target); }) ? kit::Fit::best : kit::Fit::no;
   }
 
  private:
+  std::string made_by(std::string_view target) const {
+    return fmt::format("MIGraphX {} for {}{}", shared_->runtime.version(), target, target == "gpu" ? ", of kinds " + Runtime::gpus() : "");
+  }
+
   Support check_growth(const NodeView& node) const {
     for (const auto* values : {&node.node().inputs, &node.node().outputs, &node.node().implicit_inputs}) {
       for (ValueId id : *values) {

@@ -4,6 +4,9 @@
 #include <link.h>
 
 #include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "base/error.h"
 #include "base/vendor_files.h"
@@ -74,8 +77,27 @@ std::string model_of(std::span<const DType> types) {
 Runtime::Runtime(std::string_view given, std::string_view target, int device_id)
     : library_(open(given)), api_(library_), target_name_(target), version_(loaded_version()), target_(nullptr, api_.target_destroy) {
   find_device(device_id);
-  target_ = make("target", api_.target_destroy, api_.target_create, target_name_.c_str());
   read_type_numbers();
+}
+
+Target* Runtime::target() const {
+  std::call_once(made_target_, [&] { target_ = make("target", api_.target_destroy, api_.target_create, target_name_.c_str()); });
+  return target_.get();
+}
+
+// As the kernel's driver tells them.
+std::string Runtime::gpus() {
+  std::set<std::string> kinds;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/sys/class/kfd/kfd/topology/nodes", error), end; !error && at != end; at.increment(error)) {
+    std::ifstream properties(at->path() / "properties");
+    for (std::string name, value; properties >> name >> value;) {
+      if (name == "gfx_target_version" && value != "0") kinds.insert(value);
+    }
+  }
+  std::string text;
+  for (const std::string& kind : kinds) text += (text.empty() ? "" : " ") + kind;
+  return text;
 }
 
 // HIP's current device belongs to a thread, so each call sets it; the first one need not be.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,14 +25,17 @@ struct ValueLayout {
 /// MIGraphX as one session has it: its library, which stays loaded once it was, and a target.
 class Runtime {
  public:
-  /// Throws Error{not_found} with one sentence where there is no MIGraphX, or it lacks the target. `given`: a file or a folder by option
+  /// Throws Error{not_found} with one sentence where there is no MIGraphX. `given`: a file or a folder by option
   /// "library_path"; empty: it is looked for.
   Runtime(std::string_view given, std::string_view target, int device_id);
 
   const Api& api() const { return api_; }
-  Target* target() const { return target_.get(); }
+  /// Made when it is first asked for: hosts make providers that compile nothing. Throws Error where MIGraphX lacks it.
+  Target* target() const;
   const std::string& target_name() const { return target_name_; }
   const std::string& version() const { return version_; }  ///< "2.14.0", that of ROCm 7.1
+  /// The kinds of GPUs that the machine has, "90402 110001"; empty where it has none.
+  static std::string gpus();
   /// MIGraphX's number of a type, which differs between its versions; -1 where it has none.
   int number_of(DType type) const;
   ValueLayout layout_of(const VendorShape& shape) const;
@@ -60,7 +64,8 @@ class Runtime {
   int device_id_ = 0;
   int (*set_device_)(int) = nullptr;  ///< of HIP; null: the first device
   std::map<DType, int> numbers_;
-  Owned<Target> target_;
+  mutable std::once_flag made_target_;
+  mutable Owned<Target> target_;
 };
 
 }  // namespace rh::migraphx

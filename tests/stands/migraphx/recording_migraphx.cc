@@ -137,7 +137,9 @@ Program* parse(std::string_view model, const Options& options) {
   std::map<std::string, size_t> sizes;
   for (const Value& input : program->inputs) {
     const auto given = options.shapes.find(input.name);
-    for (size_t i = 0; given != options.shapes.end() && i < input.symbols.size(); ++i) sizes[input.symbols[i]] = given->second[i];
+    for (size_t i = 0; given != options.shapes.end() && i < input.symbols.size(); ++i) {
+      if (!input.symbols[i].empty()) sizes[input.symbols[i]] = given->second[i];
+    }
   }
   for (auto* values : {&program->inputs, &program->outputs}) {
     for (Value& value : *values) finish(value, sizes);

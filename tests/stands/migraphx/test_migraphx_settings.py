@@ -75,7 +75,7 @@ REFUSED = [
     ({"migraphx_mem_limit": "much"}, {}, "expected a number of bytes"),
     ({"migraphx_arena_extend_strategy": "kNone"}, {}, "expected one of"),
     ({"target": "tpu"}, {}, "expected one of 'gpu', 'ref'"),
-    ({"migraphx_fp16": "1"}, {}, "did you mean 'migraphx_fp16_enable'?"),
+    ({"migraphx_fp16_enabel": "1"}, {}, "did you mean 'migraphx_fp16_enable'?"),
 ]
 
 
@@ -125,6 +125,7 @@ with registered({host.__name__}, MIGRAPHX):
 def test_a_run_that_fails_says_so(host):
     with registered(host, MIGRAPHX):
         made = session(host, MIGRAPHX, fixed(), {"library_path": str(STAND_IN)})
+        made.disable_fallback()
         assert "MIGraphX's run failed (4): the stand-in runs no model" in failure(lambda: made.run(None, {"x": floats(2, 4)}))
         del made
 

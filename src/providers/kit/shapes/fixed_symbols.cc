@@ -226,6 +226,20 @@ class FixedSymbols {
 
 }  // namespace
 
+namespace {
+
+/// The inputs that an output may continue: those that its Concat takes as they are, else all.
+std::vector<ValueId> sources_of(const Graph& graph, ValueId output) {
+  std::vector<ValueId> direct;
+  const Node* producer = graph.producer(output);
+  for (size_t i = 0; producer && producer->op_type == "Concat" && i < producer->inputs.size(); ++i) {
+    if (graph.value(producer->inputs[i]).is_input) direct.push_back(producer->inputs[i]);
+  }
+  return direct.empty() ? graph.inputs() : direct;
+}
+
+}  // namespace
+
 Symbols fixed_symbols(const Graph& graph) { return FixedSymbols(graph).take(); }
 
 Symbols growing_symbols(const Graph& graph) {
@@ -246,7 +260,7 @@ Symbols growing_symbols(const Graph& graph) {
   };
   for (ValueId output : graph.outputs()) {
     const SymbolicShape* after = dims_of(graph, output);
-    for (ValueId given : graph.inputs()) {
+    for (ValueId given : sources_of(graph, output)) {
       const SymbolicShape* before = dims_of(graph, given);
       if (before && after) grows(*before, *after);
     }
