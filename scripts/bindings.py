@@ -52,7 +52,12 @@ def node(linked, out):
 def copy_libraries(linked, folder, name):
     """The library under the name that a binding looks for, and what it loads from beside it."""
     shutil.copy(linked / "names/libonnxruntime.so.1", folder / name)
-    for library in ("libroundhouse_regex.so", "libroundhouse_images.so", "roundhouse_provider_openvino.so", "roundhouse_provider_migraphx.so"):
+    for library in (
+        "libroundhouse_regex.so",
+        "libroundhouse_images.so",
+        "roundhouse_provider_openvino.so",
+        "roundhouse_provider_migraphx.so",
+    ):
         shutil.copy(linked / "roundhouse" / library, folder)
 
 

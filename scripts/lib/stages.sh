@@ -169,10 +169,24 @@ stage_openvino() {
   local vendors=tests/vendors name=OpenVINOExecutionProvider
   stage_build || return 1
   scripts/stand openvino -- true || leave_out "OpenVINO's package cannot be installed"
-  scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" $vendors &&
+  scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" $vendors/test_openvino.py &&
     scripts/stand openvino -- "$python" $vendors/models.py --provider $name --counts "$results/openvino.models.counts.json" &&
     scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1500 --counts "$results/openvino.cases.counts.json" &&
     scripts/stand openvino -- "$python" $vendors/generated.py --provider $name --counts "$results/openvino.graphs.counts.json"
+}
+
+# MIGraphX's own library on its interpreter, which is slow: small models, models with small inputs, the official cases of operators.
+stage_migraphx() {
+  local vendors=tests/vendors name=MIGraphXExecutionProvider stand=$results/migraphx.stand.log
+  stage_build || return 1
+  scripts/stand migraphx -- true >"$stand" 2>&1 || leave_out "MIGraphX's packages cannot be had: $(tail -n 1 "$stand")"
+  scripts/stand migraphx -- "$python" -m pytest --junitxml="$results/migraphx.pytest.xml" $vendors/test_migraphx.py &&
+    scripts/stand migraphx -- "$python" $vendors/models.py --provider $name --size 128=8 --size 129=9 --size 224=64 --model mobilenetv3_large_100 \
+      --model resnet50 --model distilbert --model bert_base --counts "$results/migraphx.models.counts.json" &&
+    scripts/stand migraphx -- "$python" $vendors/models.py --provider $name --host roundhouse --model vit_small_patch16_224 \
+      --counts "$results/migraphx.large_models.counts.json" &&
+    scripts/stand migraphx -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 1100 \
+      --counts "$results/migraphx.cases.counts.json"
 }
 
 # Providers that others built, in both hosts.

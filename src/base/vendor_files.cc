@@ -103,14 +103,16 @@ std::vector<fs::path> python_folders() {
 std::vector<fs::path> search_folders(const VendorFiles& vendor) {
   std::vector<fs::path> folders;
   add(folders, own_library_folder());
-  for (const fs::path& packages : vendor.python.empty() ? std::vector<fs::path>() : python_folders()) add(folders, packages / vendor.python);
+  for (const fs::path& packages : vendor.python.empty() ? std::vector<fs::path>() : python_folders())
+    add(folders, packages / vendor.python);
   const char* listed = std::getenv("LD_LIBRARY_PATH");
   for (std::string_view rest = listed ? listed : ""; !rest.empty();) {
     const size_t end = std::min(rest.find(kPathSeparator), rest.size());
     add(folders, fs::path(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  for (const char* folder : {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+  for (const char* folder :
+       {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
     add(folders, folder);
   }
   return folders;

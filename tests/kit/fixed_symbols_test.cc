@@ -11,7 +11,8 @@ namespace rh {
 namespace {
 
 kit::Symbols fixed(std::string_view body, std::string_view inputs = "float[N, S, 8] x", int opset = 17) {
-  const auto graph = parse_graph(fmt::format("<ir_version: 8, opset_import: [\"\" : {}]> main ({}) => (float[...] y) {{ {} }}", opset, inputs, body));
+  const auto graph =
+      parse_graph(fmt::format("<ir_version: 8, opset_import: [\"\" : {}]> main ({}) => (float[...] y) {{ {} }}", opset, inputs, body));
   infer_types(*graph);
   return kit::fixed_symbols(*graph);
 }
@@ -53,7 +54,7 @@ TEST(KitFixedSymbols, places_within_a_padded_axis_stay) {
   EXPECT_EQ(fixed("y = Gather <axis = 0> (t, i)", "float[99, 8] t, int64[N, S] i"), Names());
   EXPECT_EQ(fixed("y = Gather <axis = 0> (t, i)", "float[V, 8] t, int64[N] i"), Names({"V"}));
   EXPECT_EQ(fixed("j = Add (i, i) y = Gather <axis = 0> (t, j)", "float[99, 8] t, int64[N, S] i"), Names({"N", "S"}));  // out of range
-  EXPECT_EQ(fixed("y = Div (i, j)", "int64[N] i, int64[N] j"), Names({"N"}));  // by zero
+  EXPECT_EQ(fixed("y = Div (i, j)", "int64[N] i, int64[N] j"), Names({"N"}));                                           // by zero
   EXPECT_EQ(fixed("y = Div (i, j)", "float[N] i, float[N] j"), Names());
   EXPECT_EQ(fixed("y = NonZero (x)"), Names({"N", "S"}));  // one that is not known
 }

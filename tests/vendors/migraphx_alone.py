@@ -82,7 +82,9 @@ class MiGraphX:
         parameters = self.made("program_parameters_create")
         for name in self.parameter_names(program):
             data = feeds[name].ctypes.data_as(Pointer)
-            self.call("program_parameters_add", parameters, name.encode(), self.made("argument_create", self.parameter(program, name), data))
+            self.call(
+                "program_parameters_add", parameters, name.encode(), self.made("argument_create", self.parameter(program, name), data)
+            )
         results, count = self.made("program_run", program, parameters), ctypes.c_size_t()
         self.call("arguments_size", ctypes.byref(count), results)
         return [self.array(self.made("arguments_get", results, ctypes.c_size_t(i))) for i in range(count.value)]

@@ -1,6 +1,7 @@
 """MIGraphX's own library behind the provider, on its reference target: `scripts/stand migraphx -- python -m pytest tests/vendors`."""
 
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -114,19 +115,19 @@ def test_branches_are_right(host):
         assert_like_the_cpu(host, branches(), feeds, session(host, MIGRAPHX, branches(), REF))
 
 
+def run_often(made, reference, n):
+    feed = {"x": floats(n, 4, seed=n), "x2": floats(n, 3, seed=n)}
+    for _ in range(20):
+        np.testing.assert_allclose(made.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-5, atol=1e-6)
+
+
 @hosts
 def test_four_threads_with_four_shapes(host):
     reference = host.InferenceSession(dense(), providers=[CPU])
-
-    def run(n):
-        feed = {"x": floats(n, 4, seed=n), "x2": floats(n, 3, seed=n)}
-        for _ in range(20):
-            np.testing.assert_allclose(made.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-5, atol=1e-6)
-
     with registered(host, MIGRAPHX):
         made = session(host, MIGRAPHX, dense(), REF)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            list(pool.map(run, (1, 2, 20, 40)))
+            list(pool.map(functools.partial(run_often, made, reference), (1, 2, 20, 40)))
         del made
 
 

@@ -7,8 +7,8 @@
 
 namespace rh::migraphx {
 
-/// While it lives, what this thread writes to the standard error stream of the C++ library that MIGraphX uses is kept: MIGraphX tells there,
-/// and nowhere else, why a call failed. What other threads write goes where it went.
+/// While it lives, what this thread writes to the standard error stream of the C++ library that MIGraphX uses is kept: MIGraphX tells
+/// there, and nowhere else, why a call failed. What other threads write goes where it went.
 class ErrorText {
  public:
   explicit ErrorText(const kit::VendorLibrary& library);

@@ -37,7 +37,8 @@ struct Sized {
     std::vector<Shape> shapes;
     for (const Port& port : source.outputs) {
       const auto shape = sizes.shape(*port.type.dims, of_symbols);
-      if (!shape) fail(ErrorCode::ep_fail, "the sizes of '{}', {}, do not follow from those of the inputs", port.name, port.type.to_string());
+      if (!shape)
+        fail(ErrorCode::ep_fail, "the sizes of '{}', {}, do not follow from those of the inputs", port.name, port.type.to_string());
       shapes.push_back(*shape);
     }
     return shapes;
@@ -61,7 +62,8 @@ class MiGraphXExecutable final : public kit::Executable {
  public:
   MiGraphXExecutable(std::shared_ptr<const Shared> shared, Sized sized) : shared_(std::move(shared)), sized_(std::move(sized)) {
     Owned<Program> parsed = sized_.tried(shared_->runtime);
-    if (sized_.sizes.symbols() == 0) keep(std::make_shared<const CompiledProgram>(shared_, std::move(parsed), sized_.source, sized_.outputs({})));
+    if (sized_.sizes.symbols() == 0)
+      keep(std::make_shared<const CompiledProgram>(shared_, std::move(parsed), sized_.source, sized_.outputs({})));
   }
 
   MiGraphXExecutable(std::shared_ptr<const Shared> shared, Sized sized, std::string_view bytes)
@@ -96,7 +98,8 @@ class MiGraphXExecutable final : public kit::Executable {
     sized_.source.model = {};  // of which MIGraphX has kept what it needs
   }
 
-  /// Whether there is a program for these sizes, or may be one more: who brings other sizes in each run would wait for the compiler each time.
+  /// Whether there is a program for these sizes, or may be one more: who brings other sizes in each run would wait for the compiler each
+  /// time.
   bool may_have(const PlanClass& plan) const {
     const std::lock_guard lock(mutex_);
     if (known_.contains(plan)) return true;
@@ -131,7 +134,7 @@ class MiGraphXExecutable final : public kit::Executable {
   Sized sized_;
   mutable kit::PlanCache programs_{shared_->settings.program_bytes, [this](const PlanClass& plan) { return compile(plan.sizes); }};
   mutable std::mutex mutex_;
-  mutable std::set<PlanClass> known_;                ///< sizes that have, or had, a program
+  mutable std::set<PlanClass> known_;  ///< sizes that have, or had, a program
   mutable std::unique_ptr<kit::HostSession> cpu_;
   std::shared_ptr<const CompiledProgram> only_;  ///< where all sizes are known
 };

@@ -9,7 +9,8 @@ std::unique_ptr<kit::Executable> make_executable(std::shared_ptr<const Shared> s
 /// Parses alone. Throws Error where MIGraphX does not take it.
 void try_region(const Shared& shared, const kit::Region& region);
 /// One that save_executable() wrote down.
-std::unique_ptr<kit::Executable> load_executable(std::shared_ptr<const Shared> shared, const kit::Region& region, const kit::OwnedBytes& bytes);
+std::unique_ptr<kit::Executable> load_executable(std::shared_ptr<const Shared> shared, const kit::Region& region,
+                                                 const kit::OwnedBytes& bytes);
 /// Of an executable that make_executable() gave. Throws Error.
 std::string save_executable(const kit::Executable& executable);
 

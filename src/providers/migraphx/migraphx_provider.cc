@@ -42,9 +42,7 @@ class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactM
   std::unique_ptr<kit::Executable> load(const kit::OwnedBytes& bytes, const Region& region) override {
     return load_executable(shared_, region, bytes);
   }
-  std::string made_by() const override {
-    return made_by(shared_->runtime.target_name());
-  }
+  std::string made_by() const override { return made_by(shared_->runtime.target_name()); }
   // Of any target: hosts ask this of a provider without a session's options.
   kit::Fit fits(std::string_view maker) const override {
     return std::ranges::any_of(kTargets, [&](std::string_view target) { return maker == made_by(target); }) ? kit::Fit::best : kit::Fit::no;
@@ -64,7 +62,8 @@ class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactM
           dim.for_each_symbol([&](std::string_view name) { grows = growing_.contains(name) ? *growing_.find(name) : grows; });
         }
         if (!grows.empty()) {
-          return kit::refuse(RhRefusalCode_SHAPE, "'{}' grows from run to run and may not be padded: MIGraphX would compile at each", grows);
+          return kit::refuse(RhRefusalCode_SHAPE, "'{}' grows from run to run and may not be padded: MIGraphX would compile at each",
+                             grows);
         }
       }
     }

@@ -55,7 +55,8 @@ Support check_type(const ValueType& type, const char* what, int index) {
 Support check_types(const NodeView& node) {
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
-    if (const Tensor* constant = node.constant_input(i); constant && constant->elements() == 0) continue;  // sizes and axes that are left out
+    if (const Tensor* constant = node.constant_input(i); constant && constant->elements() == 0)
+      continue;                                            // sizes and axes that are left out
     if (i == 1 && node.op_type() == "CastLike") continue;  // of which it takes the type alone
     if (Support refusal = check_type(node.input_type(i), "input", i)) return refusal;
   }
@@ -111,9 +112,12 @@ struct Check {
   Support (*check)(const NodeView&);
 };
 constexpr Check kChecks[] = {
-    {"ConvInteger", check_conv_integer}, {"ConvTranspose", check_conv_transpose},
-    {"Dropout", check_dropout},          {"Mod", check_remainder},
-    {"NegativeLogLikelihoodLoss", check_loss}, {"SoftmaxCrossEntropyLoss", check_loss},
+    {"ConvInteger", check_conv_integer},
+    {"ConvTranspose", check_conv_transpose},
+    {"Dropout", check_dropout},
+    {"Mod", check_remainder},
+    {"NegativeLogLikelihoodLoss", check_loss},
+    {"SoftmaxCrossEntropyLoss", check_loss},
     {"SpaceToDepth", check_space_to_depth},
 };
 

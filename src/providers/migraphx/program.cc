@@ -86,7 +86,8 @@ void drop_defaults(Graph& graph) {
   const auto is_default = [](const Node& node, const Attribute& attribute) {
     const std::string_view op = node.op_type, name = attribute.name;
     if (op == "QuantizeLinear" && name == "output_dtype") return attribute.get<int64_t>() && *attribute.get<int64_t>() == 0;
-    if (op == "Resize" && name == "keep_aspect_ratio_policy") return attribute.get<std::string>() && *attribute.get<std::string>() == "stretch";
+    if (op == "Resize" && name == "keep_aspect_ratio_policy")
+      return attribute.get<std::string>() && *attribute.get<std::string>() == "stretch";
     return false;
   };
   for (NodeId id : graph.nodes()) {
@@ -119,11 +120,11 @@ Owned<Program> parse(const Runtime& runtime, const Source& source, std::span<con
   for (size_t i = 0; i < shapes.size(); ++i) {
     std::vector<size_t> lengths(shapes[i].begin(), shapes[i].end());
     if (lengths.empty()) continue;
-    runtime.call("input_parameter_shape", api.onnx_options_set_input_parameter_shape, options.get(), source.inputs[i].name.c_str(), lengths.data(),
-                 lengths.size());
+    runtime.call("input_parameter_shape", api.onnx_options_set_input_parameter_shape, options.get(), source.inputs[i].name.c_str(),
+                 lengths.data(), lengths.size());
   }
-  return runtime.make("parser", api.program_destroy, api.parse_onnx_buffer, static_cast<const void*>(source.model.data()), source.model.size(),
-                      options.get());
+  return runtime.make("parser", api.program_destroy, api.parse_onnx_buffer, static_cast<const void*>(source.model.data()),
+                      source.model.size(), options.get());
 }
 
 void check_outputs(const Runtime& runtime, Program& program, const Source& source, std::span<const Shape> shapes) {
@@ -141,13 +142,19 @@ void check_outputs(const Runtime& runtime, Program& program, const Source& sourc
       fail(ErrorCode::ep_fail, "MIGraphX gives '{}' the shape {}, expected {}", port.name, text_of(layout.lengths), shapes[i].to_string());
     }
     if (layout.type != runtime.number_of(port.type.dtype)) {
-      fail(ErrorCode::ep_fail, "MIGraphX gives '{}' another type (its number {}), expected {}", port.name, layout.type, to_string(port.type.dtype));
+      fail(ErrorCode::ep_fail, "MIGraphX gives '{}' another type (its number {}), expected {}", port.name, layout.type,
+           to_string(port.type.dtype));
     }
   }
 }
 
-CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, Owned<Program> parsed, const Source& source, std::vector<Shape> shapes)
-    : shared_(std::move(shared)), program_(std::move(parsed)), shapes_(std::move(shapes)), parameters_(nullptr, nullptr), bytes_(source.model.size()) {
+CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, Owned<Program> parsed, const Source& source,
+                                 std::vector<Shape> shapes)
+    : shared_(std::move(shared)),
+      program_(std::move(parsed)),
+      shapes_(std::move(shapes)),
+      parameters_(nullptr, nullptr),
+      bytes_(source.model.size()) {
   const kit::DefaultFloatEnvironment floats;
   const Runtime& runtime = shared_->runtime;
   const Api& api = runtime.api();
@@ -158,8 +165,13 @@ CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, Owned<Pro
   read_parameters(source);
 }
 
-CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, std::string_view bytes, const Source& source, std::vector<Shape> shapes)
-    : shared_(std::move(shared)), program_(nullptr, nullptr), shapes_(std::move(shapes)), parameters_(nullptr, nullptr), bytes_(bytes.size()) {
+CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, std::string_view bytes, const Source& source,
+                                 std::vector<Shape> shapes)
+    : shared_(std::move(shared)),
+      program_(nullptr, nullptr),
+      shapes_(std::move(shapes)),
+      parameters_(nullptr, nullptr),
+      bytes_(bytes.size()) {
   const Runtime& runtime = shared_->runtime;
   const Api& api = runtime.api();
   const MemoryFile file;
@@ -229,7 +241,8 @@ void CompiledProgram::give(const Argument& result, size_t index, Take take) cons
   runtime.call("argument_buffer", runtime.api().argument_buffer, &data, &result);
   const ValueLayout layout = runtime.layout_of(*shape);
   if (!is_shape(layout.lengths, shapes_[index])) {
-    fail(ErrorCode::ep_fail, "MIGraphX gives output {} the shape {}, expected {}", index, text_of(layout.lengths), shapes_[index].to_string());
+    fail(ErrorCode::ep_fail, "MIGraphX gives output {} the shape {}, expected {}", index, text_of(layout.lengths),
+         shapes_[index].to_string());
   }
   if (is_packed(layout)) return take(index, TensorView(types_[index], shapes_[index], data));
   Tensor packed(types_[index], shapes_[index]);

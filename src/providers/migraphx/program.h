@@ -45,7 +45,8 @@ Owned<Program> parse(const Runtime& runtime, const Source& source, std::span<con
 /// A compiled program, of which one run goes at a time.
 class CompiledProgram final : public kit::Plan {
  public:
-  /// Compiles what was parsed. `shapes`: of the outputs, as the model has them. Throws Error, also where MIGraphX gives another shape or type.
+  /// Compiles what was parsed. `shapes`: of the outputs, as the model has them. Throws Error, also where MIGraphX gives another shape or
+  /// type.
   CompiledProgram(std::shared_ptr<const Shared> shared, Owned<Program> parsed, const Source& source, std::vector<Shape> shapes);
   /// What save() gave.
   CompiledProgram(std::shared_ptr<const Shared> shared, std::string_view bytes, const Source& source, std::vector<Shape> shapes);

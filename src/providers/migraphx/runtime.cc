@@ -18,7 +18,7 @@ namespace rh::migraphx {
 
 namespace {
 
-constexpr DType kTypes[] = {DType::boolean, DType::float16, DType::float32, DType::float64, DType::uint8, DType::int8,    DType::uint16,
+constexpr DType kTypes[] = {DType::boolean, DType::float16, DType::float32, DType::float64, DType::uint8,  DType::int8,    DType::uint16,
                             DType::int16,   DType::int32,   DType::int64,   DType::uint32,  DType::uint64, DType::bfloat16};
 
 kit::VendorLibrary open(std::string_view given) {
@@ -46,7 +46,8 @@ std::string loaded_version() {
         const char* digits = path.data() + at + kName.size();
         int number = 0;
         std::from_chars(digits, path.data() + path.size(), number);
-        if (number >= 1000000) *static_cast<std::string*>(into) = fmt::format("{}.{}.{}", number / 1000000, number / 1000 % 1000, number % 1000);
+        if (number >= 1000000)
+          *static_cast<std::string*>(into) = fmt::format("{}.{}.{}", number / 1000000, number / 1000 % 1000, number % 1000);
         return 1;
       },
       &version);
@@ -108,7 +109,8 @@ void Runtime::find_device(int device_id) {
     if (void* hip = ::dlopen(name, RTLD_NOW)) set_device_ = reinterpret_cast<int (*)(int)>(::dlsym(hip, "hipSetDevice"));
     if (set_device_) return;
   }
-  fail(ErrorCode::not_found, "device_id is {}, and there is no HIP library libamdhip64.so that chooses it: install ROCm's run time", device_id);
+  fail(ErrorCode::not_found, "device_id is {}, and there is no HIP library libamdhip64.so that chooses it: install ROCm's run time",
+       device_id);
 }
 
 void Runtime::checked(std::string_view what, FunctionRef<VendorStatus()> function) const {
@@ -130,7 +132,8 @@ void Runtime::read_type_numbers() {
   for (;; types = types.first(types.size() - 1)) {
     const std::string model = model_of(types);
     try {
-      program = make("parse", api_.program_destroy, api_.parse_onnx_buffer, static_cast<const void*>(model.data()), model.size(), options.get());
+      program =
+          make("parse", api_.program_destroy, api_.parse_onnx_buffer, static_cast<const void*>(model.data()), model.size(), options.get());
       break;
     } catch (const Error&) {
       if (types.size() < std::size(kTypes)) throw;

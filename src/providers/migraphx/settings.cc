@@ -51,8 +51,7 @@ void refuse_what_has_no_effect(const kit::Options& options) {
 
 /// The table, in the folder of ORT_MIGRAPHX_CACHE_PATH where its name says none.
 std::string calibration_table(const kit::Options& options) {
-  const std::string_view name =
-      text_of(options, "migraphx_int8_calibration_table_name", "ORT_MIGRAPHX_INT8_CALIBRATION_TABLE_NAME");
+  const std::string_view name = text_of(options, "migraphx_int8_calibration_table_name", "ORT_MIGRAPHX_INT8_CALIBRATION_TABLE_NAME");
   if (name.empty()) {
     refuse("migraphx_int8_enable needs migraphx_int8_calibration_table_name, the file of the scales, since nothing is calibrated here");
   }

@@ -8,7 +8,13 @@ import zipfile
 import pytest
 from support import PROGRAM, ROOT, TOOLS, VERSIONS, WHEELS, environment, libraries, required, run, write_models
 
-LIBRARIES = {"libroundhouse.so.1", "roundhouse_provider_migraphx.so", "roundhouse_provider_openvino.so", "libroundhouse_regex.so", "libroundhouse_images.so"}
+LIBRARIES = {
+    "libroundhouse.so.1",
+    "roundhouse_provider_migraphx.so",
+    "roundhouse_provider_openvino.so",
+    "libroundhouse_regex.so",
+    "libroundhouse_images.so",
+}
 OF_EVERY_SYSTEM = {"libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
 
 

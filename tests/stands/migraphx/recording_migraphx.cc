@@ -44,13 +44,15 @@ int answer(std::string_view function) {
   const std::string_view fault = environment("RH_MIGRAPHX_FAULT");
   const size_t colon = fault.find(": ");
   if (colon == fault.npos || fault.substr(0, colon) != function) return 0;
-  std::cerr << "migraphx_" << function << ": Error: src/somewhere/" << function << ".cpp:17: a_function: " << fault.substr(colon + 2) << std::endl;
+  std::cerr << "migraphx_" << function << ": Error: src/somewhere/" << function << ".cpp:17: a_function: " << fault.substr(colon + 2)
+            << std::endl;
   return 4;
 }
 
 /// Numbers of ONNX's types: MIGraphX has them in an order of its own.
 int number_of(uint64_t onnx) {
-  static const std::map<uint64_t, int> places = {{9, 0}, {10, 1}, {1, 2}, {11, 3}, {2, 4}, {3, 5}, {4, 6}, {5, 7}, {6, 8}, {7, 9}, {12, 10}, {13, 11}, {16, 15}};
+  static const std::map<uint64_t, int> places = {{9, 0}, {10, 1}, {1, 2}, {11, 3},  {2, 4},   {3, 5},  {4, 6},
+                                                 {5, 7}, {6, 8},  {7, 9}, {12, 10}, {13, 11}, {16, 15}};
   const char* first = environment("RH_MIGRAPHX_FIRST");
   const auto place = places.find(onnx);
   return place == places.end() ? 99 : place->second + (*first ? std::atoi(first) : 2);
@@ -93,17 +95,32 @@ Value value_of(std::string_view info) {
   const auto dim = [&](int, std::string_view bytes) {
     value.shape.lengths.push_back(0);
     value.symbols.emplace_back();
-    walk(bytes, [&](int number, std::string_view name) { if (number == 2) value.symbols.back() = name; },
-         [&](int number, uint64_t size) { if (number == 1) value.shape.lengths.back() = size; });
+    walk(
+        bytes,
+        [&](int number, std::string_view name) {
+          if (number == 2) value.symbols.back() = name;
+        },
+        [&](int number, uint64_t size) {
+          if (number == 1) value.shape.lengths.back() = size;
+        });
   };
   const auto tensor = [&](int, std::string_view bytes) {
-    walk(bytes, [&](int number, std::string_view shape) { if (number == 2) walk(shape, dim, kNoInteger); },
-         [&](int number, uint64_t type) { if (number == 1) value.shape.type = number_of(type); });
+    walk(
+        bytes,
+        [&](int number, std::string_view shape) {
+          if (number == 2) walk(shape, dim, kNoInteger);
+        },
+        [&](int number, uint64_t type) {
+          if (number == 1) value.shape.type = number_of(type);
+        });
   };
-  walk(info, [&](int number, std::string_view bytes) {
-    if (number == 1) value.name = bytes;
-    if (number == 2) walk(bytes, tensor, kNoInteger);
-  }, kNoInteger);
+  walk(
+      info,
+      [&](int number, std::string_view bytes) {
+        if (number == 1) value.name = bytes;
+        if (number == 2) walk(bytes, tensor, kNoInteger);
+      },
+      kNoInteger);
   return value;
 }
 
@@ -133,7 +150,12 @@ Program* parse(std::string_view model, const Options& options) {
     if (number == 11) program->inputs.push_back(value_of(field));
     if (number == 12) program->outputs.push_back(value_of(field));
   };
-  walk(model, [&](int number, std::string_view field) { if (number == 7) walk(field, graph, kNoInteger); }, kNoInteger);
+  walk(
+      model,
+      [&](int number, std::string_view field) {
+        if (number == 7) walk(field, graph, kNoInteger);
+      },
+      kNoInteger);
   std::map<std::string, size_t> sizes;
   for (const Value& input : program->inputs) {
     const auto given = options.shapes.find(input.name);
@@ -218,11 +240,17 @@ STAND_IN int migraphx_program_run(void**, Program*, void*) {
   return 4;
 }
 STAND_IN int migraphx_program_destroy(Program* program) { return delete program, 0; }
-STAND_IN int migraphx_program_get_output_shapes(std::vector<Value>** shapes, Program* program) { return *shapes = new std::vector(program->outputs), 0; }
+STAND_IN int migraphx_program_get_output_shapes(std::vector<Value>** shapes, Program* program) {
+  return *shapes = new std::vector(program->outputs), 0;
+}
 STAND_IN int migraphx_shapes_destroy(std::vector<Value>* shapes) { return delete shapes, 0; }
 STAND_IN int migraphx_shapes_size(size_t* size, std::vector<Value>* shapes) { return *size = shapes->size(), 0; }
-STAND_IN int migraphx_shapes_get(const Shape** shape, std::vector<Value>* shapes, size_t index) { return *shape = &shapes->at(index).shape, 0; }
-STAND_IN int migraphx_program_get_parameter_shapes(std::vector<Value>** shapes, Program* program) { return *shapes = new std::vector(program->inputs), 0; }
+STAND_IN int migraphx_shapes_get(const Shape** shape, std::vector<Value>* shapes, size_t index) {
+  return *shape = &shapes->at(index).shape, 0;
+}
+STAND_IN int migraphx_program_get_parameter_shapes(std::vector<Value>** shapes, Program* program) {
+  return *shapes = new std::vector(program->inputs), 0;
+}
 STAND_IN int migraphx_program_parameter_shapes_destroy(std::vector<Value>* shapes) { return delete shapes, 0; }
 STAND_IN int migraphx_program_parameter_shapes_size(size_t* size, std::vector<Value>* shapes) { return *size = shapes->size(), 0; }
 STAND_IN int migraphx_program_parameter_shapes_names(const char** names, std::vector<Value>* shapes) {

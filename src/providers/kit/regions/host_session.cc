@@ -70,8 +70,9 @@ void HostSession::run(std::span<const TensorView> inputs, RunOutputs& outputs) c
   for (const std::string& name : state_->outputs) output_names.push_back(name.c_str());
   for (const TensorView& input : inputs) {
     const auto type = static_cast<ONNXTensorElementDataType>(interface_number(input.dtype()));
-    owners.push_back(make(host, api.ReleaseValue, api.CreateTensorWithDataAsOrtValue, static_cast<const OrtMemoryInfo*>(state_->memory.get()),
-                          const_cast<void*>(input.raw()), input.bytes(), input.shape().begin(), static_cast<size_t>(input.rank()), type));
+    owners.push_back(make(host, api.ReleaseValue, api.CreateTensorWithDataAsOrtValue,
+                          static_cast<const OrtMemoryInfo*>(state_->memory.get()), const_cast<void*>(input.raw()), input.bytes(),
+                          input.shape().begin(), static_cast<size_t>(input.rank()), type));
     values.push_back(owners.back().get());
   }
   std::vector<OrtValue*> results(output_names.size(), nullptr);

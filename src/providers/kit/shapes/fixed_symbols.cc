@@ -25,7 +25,8 @@ bool is_one_of(std::string_view op, std::string_view list) {
 
 /// What computes each element of its result from the elements of its operands in that place alone.
 constexpr std::string_view kElementwise =
-    "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Celu Clip Cos Cosh Dropout Elu Equal "
+    "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Celu Clip Cos Cosh Dropout Elu "
+    "Equal "
     "Erf Exp Expand Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log Max Mean "
     "Min Mish Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Sum Tan Tanh "
     "ThresholdedRelu Where Xor";
