@@ -185,7 +185,7 @@ stage_migraphx() {
       --model resnet50 --model distilbert --model bert_base --counts "$results/migraphx.models.counts.json" &&
     scripts/stand migraphx -- "$python" $vendors/models.py --provider $name --host roundhouse --model vit_small_patch16_224 \
       --counts "$results/migraphx.large_models.counts.json" &&
-    scripts/stand migraphx -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 1100 \
+    scripts/stand migraphx -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 1100 --seconds 300 \
       --counts "$results/migraphx.cases.counts.json"
 }
 

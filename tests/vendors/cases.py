@@ -61,6 +61,7 @@ def main():
     parser.add_argument("--filter", help="regular expression over kind/name")
     parser.add_argument("--least", type=int, default=0, help="how many cases have to be run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=int, default=60, help="that a case may take")
     parser.add_argument("--counts")
     parser.add_argument("--verbose", "-v", action="store_true")
     args = parser.parse_args()
@@ -68,7 +69,7 @@ def main():
     skips = skips_of(args.provider, "cases", args.host)
     cases = collect(args.filter)
     made = lambda: VendorRuntime(args.host, args.provider, path=args.library)  # noqa: E731
-    results = Pool(cases, made, args.jobs, 60, run=verdict).run()
+    results = Pool(cases, made, args.jobs, args.seconds, run=verdict).run()
     tally, bad = collections.Counter(), 0
     for key, (status, message) in results.items():
         good = status in ("run", "left", "neither")
