@@ -159,6 +159,13 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA
   });
 }
 
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_MIGraphX(OrtSessionOptions* options, int device) {
+  return rh::capi::guard([&] {
+    rh::capi::append_provider(rh::capi::checked(options, "options"), "MIGraphXExecutionProvider", "MIGraphX",
+                              {{"device_id", std::to_string(device)}});
+  });
+}
+
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions* options, int device) {
   return rh::capi::guard([&] {
     rh::capi::append_provider(rh::capi::checked(options, "options"), "TensorrtExecutionProvider", "TensorRT",

@@ -29,6 +29,15 @@ int main(int count, char** arguments) {
   if (status) api->ReleaseStatus(status);
   if (session) api->ReleaseSession(session);
   api->ReleaseSessionOptions(options);
+  options = NULL;
+  session = NULL;
+  check(api->CreateSessionOptions(&options));
+  check(OrtSessionOptionsAppendExecutionProvider_MIGraphX(options, 0));
+  status = api->CreateSession(env, arguments[1], options, &session);
+  printf("device %s\n", status ? api->GetErrorMessage(status) : "works");
+  if (status) api->ReleaseStatus(status);
+  if (session) api->ReleaseSession(session);
+  api->ReleaseSessionOptions(options);
   api->ReleaseEnv(env);
   return 0;
 }
