@@ -199,6 +199,7 @@ void CompiledProgram::read_parameters(const Source& source) {
   size_t count = 0;
   runtime.call("parameter_shapes_size", api.program_parameter_shapes_size, &count, parameters_.get());
   std::vector<const char*> names(count);
+  if (count == 0) return;  // what it gives is constant
   runtime.call("parameter_shapes_names", api.program_parameter_shapes_names, names.data(), parameters_.get());
   for (const char* name : names) {
     const auto at = std::ranges::find(source.inputs, name, &Port::name);
