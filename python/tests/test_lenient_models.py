@@ -96,6 +96,10 @@ MODELS = {
     "a node of nothing": model_of([RELU, helper.make_node("Relu", [], [])]),
     "a node of nothing and of no domain": model_of([RELU, helper.make_node("", [], [], domain="com.none")]),
     "version 0 before the right one": model_of([RELU], opsets=(("", 0), ("", 17))),
+    "intercepts to spare": model_of(
+        [linear("LinearRegressor", 6, intercepts=[0.1, 0.2, 0.3], targets=2)], outputs=[tensor("y", ("n", 2))], opsets=ML
+    ),
+    "labels to spare": model_of([linear("LinearClassifier", 9, intercepts=[0.1, 0.2, 0.3], classlabels_ints=[0, 1, 2, 7])], opsets=ML),
 }
 
 
@@ -138,8 +142,54 @@ def convolved(**attributes):
     return model_of([node], weights, [tensor("x", (1, 2, 5, 5))], [tensor("y", [None] * 4)])
 
 
+def node_of(op, x, *weights, opset=17, outputs=1, domain="", **attributes):
+    """A node of `x` and weights, with `x` itself for its run."""
+    names = [f"w{i}" if weight is not None else "" for i, weight in enumerate(weights)]
+    given = [(name, weight) for name, weight in zip(names, weights) if weight is not None]
+    results = ["y", *(f"y{i}" for i in range(1, outputs))]
+    node = helper.make_node(op, ["x", *names], results, domain=domain, **attributes)
+    inputs = [tensor("x", x.shape, helper.np_dtype_to_tensor_dtype(x.dtype))]
+    output = onnx.ValueInfoProto(name="y")
+    output.type.tensor_type.elem_type = TensorProto.INT64 if op == "NonMaxSuppression" else inputs[0].type.tensor_type.elem_type
+    opsets = (("", opset), ("com.microsoft", 1)) if domain else (("", opset),)
+    return model_of([node], given, inputs, [output], opsets, ir=10), x
+
+
+def f(*shape):
+    return np.ones(shape, np.float32)
+
+
+def i(*values):
+    return np.array(values, np.int64)
+
+
+ROWS = np.ones((2, 1, 3), np.float32)
+IMAGE = np.ones((1, 2, 5, 5), np.float32)
+MICROSOFT = {"domain": "com.microsoft"}
+
 #: Nodes that cannot run as their shapes are, which ONNX Runtime finds when they do.
 IMPOSSIBLE = {
+    "CumSum": node_of("CumSum", X, np.int64(7)),
+    "Einsum": node_of("Einsum", X, f(4, 5), equation="ij,jk->ik"),
+    "Transpose": node_of("Transpose", X, perm=[0]),
+    "Sum 6": node_of("Sum", X, f(2, 4), opset=6),
+    "Max 7": node_of("Max", X, f(2, 4), opset=7),
+    "GatherElements": node_of("GatherElements", X, np.zeros((2, 3), np.int64), axis=5),
+    "an axis of 33 bits": node_of("Concat", X, f(2, 3), axis=2**32),
+    "ScatterElements": node_of("ScatterElements", X, np.zeros((2, 3), np.int64), f(2, 3), axis=5, opset=18),
+    "ScatterND": node_of("ScatterND", X, np.zeros((1, 3), np.int64), f(1), opset=18),
+    "Conv, groups": node_of("Conv", IMAGE, f(3, 1, 1, 1), group=2),
+    "Conv, ranks": node_of("Conv", IMAGE, f(2, 2, 3), kernel_shape=[3, 3]),
+    "TopK": node_of("TopK", X, i(-3), outputs=2),
+    "LSTM": node_of("LSTM", ROWS, f(1, 16), f(1, 16, 4), hidden_size=4, outputs=3),
+    "GRU": node_of("GRU", ROWS, f(1, 12, 3, 1), f(1, 12, 4), hidden_size=4),
+    "NonMaxSuppression": node_of("NonMaxSuppression", f(2, 3), f(1, 1, 2), i(1)),
+    "Attention": node_of("Attention", f(1, 2, 3, 4), f(1, 2, 3, 8), f(1, 2, 3, 8), opset=23),
+    "RMSNormalization": node_of("RMSNormalization", X, f(3), axis=7, opset=23),
+    "GroupNormalization": node_of("GroupNormalization", IMAGE, f(2), f(2), num_groups=3, opset=21),
+    "SkipLayerNormalization": node_of("SkipLayerNormalization", ROWS, ROWS, f(5), f(5), **MICROSOFT),
+    "BiasGelu": node_of("BiasGelu", X, f(5), **MICROSOFT),
+    "RotaryEmbedding": node_of("RotaryEmbedding", X, np.zeros((1, 1), np.int64), f(4, 2), f(4, 2), **MICROSOFT),
     "Reshape": (reshaped([4, 2], 2), X),
     "Reshape to one dimension": (reshaped([5], 1), X),
     "BatchNormalization 9": (normalized(9), X),
@@ -168,3 +218,18 @@ def test_what_nothing_needs_does_not_run():
     model = model_of([node], [("s", np.array([4, 2], np.int64))], inputs, [tensor("y", None)])
     for host in (onnxruntime, roundhouse):
         np.testing.assert_array_equal(session_of(host, model).run(None, {"x": X, "c": np.array(True)})[0], X)
+
+
+@pytest.mark.parametrize("name", ["CumSum", "LSTM", "Conv, groups"])
+def test_the_saved_model_has_the_node_as_it_was(name, tmp_path):
+    """A node that cannot run is written as the model has it."""
+    model, _ = IMPOSSIBLE[name]
+    options = roundhouse.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(tmp_path / "saved.onnx")
+    roundhouse.InferenceSession(model.SerializeToString(), options)
+    saved, was = onnx.load(tmp_path / "saved.onnx").graph.node[0], model.graph.node[0]
+    assert (saved.op_type, saved.domain, list(saved.output)) == (was.op_type, was.domain, list(was.output))
+    assert {a.name for a in saved.attribute} >= {a.name for a in was.attribute}
+    assert not any("roundhouse" in a.name for a in saved.attribute)

@@ -8,6 +8,7 @@
 #include "onnx/tensor_writer.h"
 #include "onnx/type_reader.h"
 #include "ops/schema.h"
+#include "ops/tensor/unrunnable.h"
 
 namespace rh::onnx {
 
@@ -99,7 +100,8 @@ std::string ModelWriter::write(const ModelInfo& model, const Graph& main_graph) 
 
 void ModelWriter::collect_imports(const Graph& graph) {
   for (NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
+    const std::optional<Node> form = ops::runnable_form(graph.node(id));
+    const Node& node = form ? *form : graph.node(id);
     const int import = imports_.emplace(node.domain, node.opset).first->second;
     if (import != node.opset &&
         ops::find_schema(node.domain, node.op_type, import) != ops::find_schema(node.domain, node.op_type, node.opset)) {
@@ -133,7 +135,8 @@ void ModelWriter::write_graph(WireWriter& message, const Graph& graph, const Nam
   const std::vector<NodeId> order = graph.topological_order();
   for (NodeId id : order) {
     WireWriter node(message, field::graph::node);
-    write_node(node, graph, graph.node(id), names);
+    const std::optional<Node> form = ops::runnable_form(graph.node(id));
+    write_node(node, graph, form ? *form : graph.node(id), names);
   }
   message.add_string(field::graph::name, graph.name.empty() ? "graph" : graph.name);
   write_initializers(message, graph, names);

@@ -41,6 +41,12 @@ bool is_cut_of(const Dim& part, const Dim& whole) {
   return (atom.a == whole && positive(atom.b)) || (atom.b == whole && positive(atom.a));
 }
 
+// Whether this is an elementwise operator from before shapes were broadcast: the standard says nothing of its output's shape.
+bool shapes_are_for_runs(const NodeView& node) {
+  constexpr std::string_view kVariadic[] = {"Max", "Mean", "Min", "Sum"};
+  return node.domain().empty() && (node.opset() < 7 || (node.opset() < 8 && std::ranges::binary_search(kVariadic, node.op_type())));
+}
+
 }  // namespace
 
 InferenceContext::InferenceContext(const NodeView& node, KnownContents& contents, SubgraphInference infer_subgraph,
@@ -100,7 +106,11 @@ std::vector<ValueType> InferenceContext::infer_subgraph(std::string_view attribu
 }
 
 int InferenceContext::check_axis(const char* name, int64_t axis, int rank) const {
-  if (axis < -rank || axis >= rank) node_.fail("{} is {}, expected a value in [{}, {}] for rank {}", name, axis, -rank, rank - 1, rank);
+  if (axis < -rank || axis >= rank) {
+    const std::string text = fmt::format("{} is {}, expected a value in [{}, {}] for rank {}", name, axis, -rank, rank - 1, rank);
+    const auto low = static_cast<int32_t>(axis);
+    throw AxisError(node_, text, axis != low && low >= -rank && low < rank);
+  }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -115,7 +125,9 @@ SymbolicShape InferenceContext::broadcast(const SymbolicShape& a, const Symbolic
     if (x.is_constant(1) || is_cut_of(x, y)) {
       x = y;
     } else if (x.is_constant() && y.is_constant()) {
-      node_.fail("shapes {} and {} cannot be broadcast together: {} against {}", to_string(a), to_string(b), x.value(), y.value());
+      constexpr auto kText = "shapes {} and {} cannot be broadcast together: {} against {}";
+      if (shapes_are_for_runs(node_)) fail_when_run(node_, kText, to_string(a), to_string(b), x.value(), y.value());
+      node_.fail(kText, to_string(a), to_string(b), x.value(), y.value());
     } else if (y.is_constant()) {
       x = y;
     } else if (!x.is_constant()) {
@@ -219,10 +231,13 @@ class GraphInference {
       check_node(view);
       try {
         op->infer(view, context);
-      } catch (const ShapeError& error) {
-        if (!for_runs_ || view.output_count() != 1) throw;
-        ops::make_unrunnable(node, error.message() + inputs_of(graph, node));
-        context.set_output(0, context.input_dtype(0), std::nullopt);
+      } catch (const Error& error) {
+        if (!for_runs_ || !is_for_runs(node, error)) throw;
+        const bool is_axis = dynamic_cast<const AxisError*>(&error);
+        const ErrorCode code = is_axis ? ErrorCode::fail : ErrorCode::invalid_argument;
+        ops::make_unrunnable(view, node, code, error.message() + inputs_of(graph, node));
+        context.outputs_.assign(node.outputs.size(), {});
+        ops::infer(ops::Unrunnable::read(view), context);
       }
     }
     for (int i = 0; i < view.output_count(); ++i) {

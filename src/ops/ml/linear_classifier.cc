@@ -17,7 +17,7 @@ LinearClassifier LinearClassifier::read(const NodeView& node) {
   const auto count = static_cast<int64_t>(op.coefficients.size());
   if (count < op.classes) node.fail("has {} coefficients for {} classes, expected as many for each", count, op.classes);
   if (!op.integers.empty() && !op.strings.empty()) node.fail("has both 'classlabels_ints' and 'classlabels_strings', expected one");
-  if (op.classes > 1 && op.labels() != op.classes) node.fail("has {} labels for {} classes, expected one each", op.labels(), op.classes);
+  if (op.classes > 1 && op.labels() < op.classes) node.fail("has {} labels for {} classes, expected one each", op.labels(), op.classes);
   return op;
 }
 

@@ -11,7 +11,7 @@ LinearRegressor LinearRegressor::read(const NodeView& node) {
     node.fail("has {} coefficients for {} targets, expected as many for each", count, op.targets);
   }
   if (!op.intercepts.empty() && static_cast<int64_t>(op.intercepts.size()) != op.targets) {
-    node.fail("has {} intercepts for {} targets, expected one each", op.intercepts.size(), op.targets);
+    op.intercepts.clear();  // as in ONNX Runtime: so many mean none
   }
   return op;
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -366,7 +367,9 @@ void infer(const TreeEnsemble& op, InferenceContext& context) {
   const TensorType& x = context.input_tensor(0);
   std::optional<SymbolicShape> rows, scores;
   if (x.has_rank()) {
-    if (x.rank() != 1 && x.rank() != 2) context.node().fail("input has rank {}, expected [rows, features]", x.rank());
+    constexpr auto kText = "input has rank {}, expected [rows, features]";
+    if (x.rank() > 2 && context.node().opset() < 3) fail_when_run(context.node(), kText, x.rank());
+    if (x.rank() != 1 && x.rank() != 2) context.node().fail(kText, x.rank());
     const Dim count = x.rank() == 2 ? (*x.dims)[0] : Dim(1);
     rows = SymbolicShape{count};
     scores = SymbolicShape{count, Dim(op.targets)};

@@ -34,8 +34,9 @@ std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group,
   const TensorType &x = context.input_tensor(0), &w = context.input_tensor(weights);
   if (!x.has_rank() || !w.has_rank()) return std::nullopt;
   if (x.rank() != w.rank() || x.rank() < 3) {
-    context.node().fail("input {} and weights {} have ranks that do not fit, expected the same rank, at least 3", to_string(*x.dims),
-                        to_string(*w.dims));
+    constexpr auto kText = "input {} and weights {} have ranks that do not fit, expected the same rank, at least 3";
+    if (x.rank() >= 3 && context.node().has("kernel_shape")) fail_when_run(context.node(), kText, to_string(*x.dims), to_string(*w.dims));
+    context.node().fail(kText, to_string(*x.dims), to_string(*w.dims));
   }
   const size_t rank = x.dims->size(), from = x_channels_last ? 1 : 2, to = y_channels_last ? 1 : 2;
   const Dim &channels = (*x.dims)[x_channels_last ? rank - 1 : 1], &filters = (*w.dims)[0], &per_group = (*w.dims)[1];
@@ -45,7 +46,7 @@ std::optional<SymbolicShape> filtered_shape(const Window& window, int64_t group,
                   to_string(*w.dims), group);
   }
   if (filters.is_constant() && filters.value() % group != 0) {
-    context.node().fail("{} filters cannot be divided among {} groups", filters.value(), group);
+    fail_when_run(context.node(), "{} filters cannot be divided among {} groups", filters.value(), group);
   }
   SymbolicShape dims(rank);
   dims[0] = (*x.dims)[0];

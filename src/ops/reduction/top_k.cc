@@ -1,5 +1,6 @@
 #include "ops/reduction/top_k.h"
 
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -19,7 +20,9 @@ void infer(const TopK& op, InferenceContext& context) {
     if (const auto contents = context.input_contents(1); contents && contents->size() == 1) k = (*contents)[0];
     const Dim& length = (*dims)[axis];
     if (k.is_constant() && length.is_constant() && (k.value() < 0 || k.value() > length.value())) {
-      context.node().fail("k is {}, expected 0 to {}, the size of dimension {}", k.value(), length.value(), axis);
+      constexpr auto kText = "k is {}, expected 0 to {}, the size of dimension {}";
+      if (k.value() < 0) fail_when_run(context.node(), kText, k.value(), length.value(), axis);
+      context.node().fail(kText, k.value(), length.value(), axis);
     }
     (*dims)[axis] = k.is_unknown() ? context.fresh_symbol() : k;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -78,15 +79,15 @@ Rnn Rnn::read(const NodeView& node) {
 
 void infer(const Rnn& op, InferenceContext& context) {
   const TensorType &x = context.input_tensor(0), &r = context.input_tensor(2);
+  if (x.has_rank() && x.rank() != 3) context.node().fail("input has rank {}, expected 3", x.rank());
   for (int i = 1; i <= 2; ++i) {
     const TensorType& weights = context.input_tensor(i);
-    if (weights.has_rank() && weights.rank() != 3) context.node().fail("input {} has rank {}, expected 3", i, weights.rank());
+    if (weights.has_rank() && weights.rank() != 3) fail_when_run(context.node(), "input {} has rank {}, expected 3", i, weights.rank());
   }
   const Dim directions(op.directions());
   Dim hidden = op.hidden_size > 0 ? Dim(op.hidden_size) : r.has_rank() && r.rank() == 3 ? (*r.dims)[2] : Dim();
   Dim sequence, batch;
   if (x.has_rank()) {
-    if (x.rank() != 3) context.node().fail("input has rank {}, expected 3", x.rank());
     sequence = (*x.dims)[op.batch_first ? 1 : 0];
     batch = (*x.dims)[op.batch_first ? 0 : 1];
   }

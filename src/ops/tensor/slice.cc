@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/dim_rules.h"
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -84,8 +85,10 @@ void infer(const Slice& op, InferenceContext& context) {
   if (!ends) ends = SymbolicShape(count);
   if (!steps) steps = SymbolicShape(count, op.steps.is_given(context) ? Dim() : Dim(1));
   if (starts->size() != count || ends->size() != count || steps->size() != count || static_cast<int>(count) > x.rank()) {
-    context.node().fail("starts, ends and steps have {}, {} and {} elements for {} axes of rank {}", starts->size(), ends->size(),
-                        steps->size(), count, x.rank());
+    constexpr auto kText = "starts, ends and steps have {}, {} and {} elements for {} axes of rank {}";
+    const bool is_known = op.starts.values && op.ends.values;
+    if (!is_known) fail_when_run(context.node(), kText, starts->size(), ends->size(), steps->size(), count, x.rank());
+    context.node().fail(kText, starts->size(), ends->size(), steps->size(), count, x.rank());
   }
   SymbolicShape y = *x.dims;
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,7 @@
 #include "ops/tensor/transpose.h"
 
 #include "ops/dim_rules.h"
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -14,8 +15,11 @@ void infer(const Transpose& op, InferenceContext& context) {
   SymbolicShape y(static_cast<size_t>(rank));
   if (op.perm) {
     const std::string text = to_string(std::span<const int64_t>(*op.perm));
-    if (static_cast<int>(op.perm->size()) != rank)
-      context.node().fail("perm {} has {} entries, but the input has rank {}", text, op.perm->size(), rank);
+    if (static_cast<int>(op.perm->size()) != rank) {
+      constexpr auto kText = "perm {} has {} entries, but the input has rank {}";
+      if (static_cast<int>(op.perm->size()) < rank) fail_when_run(context.node(), kText, text, op.perm->size(), rank);
+      context.node().fail(kText, text, op.perm->size(), rank);
+    }
     std::vector<bool> seen(static_cast<size_t>(rank));
     for (int k = 0; k < rank; ++k) {
       const int64_t from = (*op.perm)[k];

@@ -33,7 +33,7 @@ void read_grams(TfIdfVectorizer& op, const NodeView& node, int64_t size) {
     }
     for (int64_t first = counts[n]; first < end; first += length) op.grams.push_back({first, length, 0, 1});
   }
-  if (columns.size() != op.grams.size()) {
+  if (columns.size() < op.grams.size()) {
     node.fail("has {} ngram_indexes for {} n-grams in the pool, expected one each", columns.size(), op.grams.size());
   }
   if (!weights.empty() && weights.size() != columns.size()) {
@@ -43,9 +43,10 @@ void read_grams(TfIdfVectorizer& op, const NodeView& node, int64_t size) {
     if (columns[i] < 0 || columns[i] >= kMostColumns) {
       node.fail("attribute 'ngram_indexes' has {}, expected [0, {})", columns[i], kMostColumns);
     }
+    op.columns = std::max(op.columns, columns[i] + 1);
+    if (i >= op.grams.size()) continue;  // one too many: an empty column
     op.grams[i].output = columns[i];
     if (!weights.empty()) op.grams[i].weight = weights[i];
-    op.columns = std::max(op.columns, columns[i] + 1);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "ops/vision/grid_sample.h"
 
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -35,7 +36,9 @@ void infer(const GridSample&, InferenceContext& context) {
   if (grid.has_rank()) {
     const Dim& last = grid.dims->back();
     if (last.is_constant() && last.value() != grid.rank() - 2) {
-      context.node().fail("the grid has shape {}, expected {} as its last dimension", to_string(*grid.dims), grid.rank() - 2);
+      constexpr auto kText = "the grid has shape {}, expected {} as its last dimension";
+      if (!x.has_rank()) fail_when_run(context.node(), kText, to_string(*grid.dims), grid.rank() - 2);
+      context.node().fail(kText, to_string(*grid.dims), grid.rank() - 2);
     }
     std::copy(grid.dims->begin() + 1, grid.dims->end() - 1, dims.begin() + 2);
   }

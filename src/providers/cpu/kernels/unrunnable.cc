@@ -9,12 +9,12 @@ class UnrunnableKernel final : public Kernel {
  public:
   using Types = AnyType;
 
-  explicit UnrunnableKernel(const KernelInfo& info) : message_(info.attributes<ops::Unrunnable>().message) {}
+  explicit UnrunnableKernel(const KernelInfo& info) : op_(info.attributes<ops::Unrunnable>()) {}
 
-  Status run(RunContext&) const override { return error_status(ErrorCode::invalid_argument, "{}", message_); }
+  Status run(RunContext&) const override { return error_status(op_.code, "{}", op_.message); }
 
  private:
-  std::string message_;
+  ops::Unrunnable op_;
 };
 
 }  // namespace rh::cpu
