@@ -19,11 +19,11 @@ COMPILER = os.environ.get("CXX", "c++")
 pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no compiler")
 
 
-def compiled(folder, standard, exceptions):
-    program = folder / f"every_name_{standard}_{exceptions}"
+def compiled(folder, standard, exceptions, source="every_name"):
+    program = folder / f"{source}_{standard}_{exceptions}"
     if not program.exists():
         flags = [f"-std=c++{standard}", "-O0", "-Wall", "-Wextra", "-Werror", *([] if exceptions else ["-fno-exceptions"])]
-        command = [COMPILER, *flags, f"-I{HEADERS}", "-o", str(program), str(HERE / "every_name.cc"), f"-L{LIBRARIES}", "-lonnxruntime"]
+        command = [COMPILER, *flags, f"-I{HEADERS}", "-o", str(program), str(HERE / f"{source}.cc"), f"-L{LIBRARIES}", "-lonnxruntime"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-3000:]
     return program
@@ -50,6 +50,14 @@ def test_every_name_works(standard, exceptions, folder, stock):
     for libraries in (LIBRARIES, stock):
         done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)), capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "every name works\n"), (libraries, done.stderr)
+
+
+@pytest.mark.parametrize("exceptions", [True, False], ids=["exceptions", "no_exceptions"])
+def test_functions_are_found_by_name(exceptions, folder, stock):
+    program = compiled(folder, 17, exceptions, "experimental")
+    for libraries in (LIBRARIES, stock):
+        done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)), capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "functions are found by name\n"), (libraries, done.stderr)
 
 
 def listed():
