@@ -146,6 +146,7 @@ void ModelWriter::write_graph(WireWriter& message, const Graph& graph, const Nam
     if (!options_.value_info) break;
     for (ValueId output : graph.node(id).outputs) {
       if (output == kNoValue || graph.value(output).is_output || !has_element_type(graph.value(output).type)) continue;
+      if (options_.declared_value_info_only && graph.value(output).hint.is_unknown()) continue;
       write_value_info(message, field::graph::value_info, name_of(output), graph.value(output).type);
     }
   }

@@ -42,9 +42,11 @@ void write_optimized_model(const Model& model, const SessionOptions& options) {
     warn(options, "weights are saved as the model has them, not as kernels pack them: that is done at each load");
   }
   const std::string file = external_file(model, options);
-  if (file.empty()) return onnx::write_model_file(model, path);
+  // As in ONNX Runtime's files: tools change nodes and would leave what is inferred of the old ones.
+  const onnx::WriteOptions write{.declared_value_info_only = true};
+  if (file.empty()) return write_file(path, onnx::write_model(model, write));
   onnx::FileSink sink(join_path(parent_folder(path), file), file, settings.least_optimized_weight_bytes.value_or(kUsualLeastBytes));
-  const std::string bytes = onnx::write_model(model, {}, &sink);
+  const std::string bytes = onnx::write_model(model, write, &sink);
   sink.commit();
   write_file(path, bytes);
 }

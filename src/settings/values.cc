@@ -70,7 +70,10 @@ bool is_override(std::string_view text) {
 }  // namespace
 
 ProcessorSets processor_sets(Entry entry) {
-  if (entry.text.empty()) return {};
+  if (entry.text.empty()) {
+    fail(ErrorCode::runtime_exception, "Affinity string must not be empty: config entry '{}' is '', expected the processors of each thread: '1;2'",
+         entry.key);
+  }
   try {
     return parse_affinities(entry.text);
   } catch (const Error& error) {

@@ -30,6 +30,8 @@ class Driver {
     context_.fold_limit_bytes = fold_limit(graph, options.fold_limit_bytes);
     context_.weight_budget_bytes = options.weight_budget_bytes;
     context_.most_folded_bytes = options.most_folded_bytes;
+    context_.for_tools = options.for_tools;
+    context_.shares_constants = options.shares_constants;
     context_.fold_budget_bytes = 32 * options.fold_limit_bytes + 8 * graph.constant_bytes();
     context_.rewrites_left = options.max_rewrites;
     for (const std::string& name : options.disabled) {

@@ -39,6 +39,10 @@ class PassContext {
   size_t weight_budget_bytes = size_t{2} << 30;
   /// No constant that is larger takes the place of a node's output, whatever the others say.
   size_t most_folded_bytes = static_cast<size_t>(-1);
+  /// The graph goes into a file of the basic level, in which tools look for patterns (onnxruntime.transformers, onnxruntime.quantization):
+  /// what ONNX Runtime has in such a file stays.
+  bool for_tools = false;
+  bool shares_constants = true;  ///< with `for_tools`: equal constants of up to 8 elements are one, as ONNX Runtime's ConstantSharing has it
 
   /// Asked once for each place before it is rewritten. False where as many rewrites as the options allow are done: the place must be left
   /// as it is.

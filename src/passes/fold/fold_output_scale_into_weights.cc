@@ -39,6 +39,8 @@ class Scaler : NodePass {
       const auto op = linear_operator(graph_, graph_.node(id));
       if (!op || !only_user(graph_, *op->node) || !owns_weights(graph_, *op)) continue;
       std::vector<Follower> followers = followers_of(*op);
+      const bool normalizes = !followers.empty() && is_op(*followers[0].node, "BatchNormalization");
+      if (context_.for_tools && op->is_product() && !normalizes) continue;
       while (!followers.empty() && !fold(*op, followers)) followers.pop_back();
     }
     return rewrite_.take();

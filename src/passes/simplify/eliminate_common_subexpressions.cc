@@ -13,6 +13,7 @@ namespace rh::passes {
 namespace {
 
 constexpr size_t kSmallConstantBytes = 1024;
+constexpr int64_t kMostShared = 8;  // elements of constants that ONNX Runtime shares
 
 template <typename T>
 void append(std::string& key, const T& value) {
@@ -90,6 +91,7 @@ class Finder : NodePass {
     id = rewrite_.current(id);
     const Tensor* tensor = graph_.value(id).constant_tensor();
     if (!tensor || tensor->bytes() > kSmallConstantBytes) return id;
+    if (context_.for_tools && (!context_.shares_constants || tensor->elements() > kMostShared)) return id;
     std::string key;
     append_tensor(key, *tensor);
     return constants_.try_emplace(std::move(key), id).first->second;

@@ -115,7 +115,7 @@ bool is_neutral(const Tensor* constant, const TensorType& x, double number) {
 }
 
 // The input that comes out unchanged to the last bit: x * 1, 1 * x, x / 1, x - 0, x + -0 (x + 0 turns -0 into 0), and x + 0 of integers.
-int neutral_arithmetic(const NodeView& node) {
+int neutral_arithmetic(const NodeView& node, bool numbers_alone) {
   if (node.opset() < 7 || node.input_count() != 2) return -1;  // before opset 7 broadcasting was an attribute's affair
   const std::string_view op = node.op_type();
   const bool commutes = op == "Add" || op == "Mul";
@@ -124,18 +124,20 @@ int neutral_arithmetic(const NodeView& node) {
     if (constant == 0 && !commutes) break;
     const TensorType& x = node.input_type(1 - constant).tensor();
     const double number = op == "Mul" || op == "Div" ? 1.0 : op == "Add" && is_floating(x.dtype) ? -0.0 : 0.0;
-    if (is_neutral(node.constant_input(constant), x, number)) return 1 - constant;
+    const Tensor* given = node.constant_input(constant);
+    if (numbers_alone && given && given->elements() != 1) continue;  // the weights of a layer, for tools
+    if (is_neutral(given, x, number)) return 1 - constant;
   }
   return -1;
 }
 
-int passed_input(const Graph& graph, const Node& node) {
+int passed_input(const Graph& graph, const Node& node, bool for_tools) {
   if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || node.outputs[0] == kNoValue) return -1;
   const NodeView view(graph, node);
   for (const Rule& rule : kRules) {
     if (rule.op_type == node.op_type) return view.has_input(0) && rule.passes_input_on(view) ? 0 : -1;
   }
-  return neutral_arithmetic(view);
+  return neutral_arithmetic(view, for_tools);
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ Edit eliminate_identities(const Graph& graph, PassContext& context) {
   Rewrite rewrite(graph);
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    const int input = passed_input(graph, node);
+    const int input = passed_input(graph, node, context.for_tools);
     if (input < 0) continue;
     const ValueId value = rewrite.current(node.inputs[static_cast<size_t>(input)]);
     if (!rewrite.can_replace(node.outputs[0], value) || !is_only_output(graph, node)) continue;

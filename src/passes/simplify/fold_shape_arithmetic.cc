@@ -62,6 +62,8 @@ std::optional<std::vector<int64_t>> constant_target(const SymbolicShape& wanted,
 
 void simplify_reshape(const Graph& graph, const Node& node, const KnownContents& contents, PassContext& context, Rewrite& rewrite) {
   if (!is_op(node, "Reshape") || node.inputs.size() != 2 || node.inputs[1] == kNoValue || graph.value(node.inputs[1]).is_constant()) return;
+  const Node* producer = graph.producer(node.inputs[1]);
+  if (context.for_tools && (!producer || !is_op(*producer, "Concat"))) return;
   const auto wanted = contents.find(node.inputs[1]);
   const TensorType& x = tensor_type(graph, node.inputs[0]);
   if (wanted == contents.end() || !x.has_rank()) return;
@@ -81,8 +83,8 @@ Edit fold_shape_arithmetic(const Graph& graph, PassContext& context) {
     if (node.outputs.empty() || node.outputs[0] == kNoValue) continue;
     const ValueId output = node.outputs[0];
     const auto known = contents.find(output);
-    Tensor constant =
-        known == contents.end() ? static_shape(NodeView(graph, node)) : known_constant(tensor_type(graph, output), known->second);
+    const bool is_known = known != contents.end() && (!context.for_tools || is_op(node, "Shape"));
+    Tensor constant = is_known ? known_constant(tensor_type(graph, output), known->second) : static_shape(NodeView(graph, node));
     if (!constant.defined()) {
       simplify_reshape(graph, node, contents, context, rewrite);
     } else if (is_only_output(graph, node) && context.admit()) {

@@ -56,9 +56,9 @@ class Merger : NodePass {
  private:
   bool merge(const Node& first, const Node& second) {
     if (is_op(first, "Transpose") && is_op(second, "Transpose")) return merge_transposes(first, second);
-    if (is_view(second) && drops_dimensions(first)) return keep_dimensions(first, second);
+    if (is_view(second) && drops_dimensions(first)) return !context_.for_tools && keep_dimensions(first, second);
     if (is_op(second, "Reshape")) return skip_to_reshape(first, second);
-    if (!undo_each_other(graph_, first, second)) return false;
+    if (context_.for_tools || !undo_each_other(graph_, first, second)) return false;
     const ValueId value = rewrite_.current(first.inputs[0]);
     return rewrite_.can_replace(second.outputs[0], value) && context_.admit() && rewrite_.replace_node(second, value);
   }
@@ -111,7 +111,7 @@ class Merger : NodePass {
 
   // A Reshape whose target says everything takes the elements from before other views of them.
   bool skip_to_reshape(const Node& first, const Node& second) {
-    if (!is_view(first)) return false;
+    if (!is_view(first) || (context_.for_tools && !tensor_type(graph_, second.outputs[0]).is_static())) return false;
     const ops::Reshape op = ops::Reshape::read(NodeView(graph_, second));
     if (!op.shape.values) return false;
     const bool copies = !op.allow_zero && std::count(op.shape.values->begin(), op.shape.values->end(), 0) > 0;

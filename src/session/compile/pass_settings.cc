@@ -55,6 +55,10 @@ PassOptions pass_settings(const SessionOptions& options, std::span<const Pass> l
   if (settings.most_folded_bytes > 0) passes.most_folded_bytes = settings.most_folded_bytes;
   passes.inference.contradictory_shapes_are_errors = settings.strict_shapes;
   passes.for_runs = true;
+  passes.for_tools = writes_basic_file(options);
+  const auto is_sharing = [](std::string_view name) { return name == "ConstantSharing"; };
+  passes.shares_constants =
+      std::ranges::none_of(options.disabled_passes, is_sharing) && std::ranges::none_of(settings.disabled_optimizers, is_sharing);
   passes.dump_folder = settings.dump_folder;
   if (settings.max_rewrites) passes.max_rewrites = *settings.max_rewrites;
   if (options.custom_operators) {
