@@ -121,10 +121,12 @@ def cross_encoder(seed=1, name="encoder"):
     return b.graph()
 
 
-def cross_decoder(seed=2, name="decoder", masked=True):
-    """input_ids, encoder_attention_mask (not for Whisper), past_{key,value}_{self,cross}_i to logits, present_{key,value}_self_i"""
+def cross_decoder(seed=2, name="decoder", masked=True, points=False):
+    """input_ids, encoder_attention_mask (not for Whisper), past_{key,value}_{self,cross}_i to logits, present_{key,value}_self_i.
+    `points`: encoder_input_ids before the mask."""
     b = Builder(name, seed)
     ids = b.input("input_ids", ["batch", 1], TensorProto.INT32)
+    source = b.input("encoder_input_ids", ["batch", "source"], TensorProto.INT32) if points else None
     mask = b.input("encoder_attention_mask", ["batch", "source"], TensorProto.INT32) if masked else None
     past = {}
     for kind, length in (("self", "past"), ("cross", "source")):
@@ -134,6 +136,8 @@ def cross_decoder(seed=2, name="decoder", masked=True):
     x, bias, presents = b.embedding(ids, VOCABULARY), b.mask_bias(mask) if masked else None, []
     position = b.op("Shape", past["key", "self", 0], start=2, end=3)
     x = b.op("Add", x, b.embedding(position, POSITIONS))  # else beams of the same tokens in another order are equal
+    if points:
+        x = b.op("Add", x, b.op("ReduceMean", b.embedding(source, VOCABULARY), axes=[1], keepdims=1))
     for i in range(LAYERS):
         q, k, v = (b.heads(b.linear(x)) for _ in range(3))
         k, v = (b.op("Concat", past[part, "self", i], new, axis=2) for part, new in (("key", k), ("value", v)))

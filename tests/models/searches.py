@@ -74,6 +74,10 @@ class Search:
         graphs = {"decoder": generation.cross_decoder(seed=seed % 5), "encoder": generation.cross_encoder()}
         self.attributes |= graphs | {"model_type": 1, "decoder_start_token_id": self.random.choice([0, 1, 3])}
 
+    def pointer(self, seed):
+        self.t5(seed)
+        self.attributes["decoder"] = generation.cross_decoder(seed=seed % 5, points=True)
+
     def whisper(self, seed):
         self.beams()
         choose = self.random.choice

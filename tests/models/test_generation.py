@@ -18,7 +18,7 @@ def outputs_of(module, model, feeds, threads, path):
     return session(module, path, threads).run(None, feeds)
 
 
-@pytest.mark.parametrize("kind", ["greedy", "sampling", "beam", "t5", "whisper"])
+@pytest.mark.parametrize("kind", ["greedy", "sampling", "beam", "t5", "pointer", "whisper"])
 def test_as_onnx_runtime(kind, tmp_path):
     for seed in range(20):
         case = Search(kind, seed)

@@ -37,6 +37,8 @@ Generation::Decoder read_gpt(const NodeView& node, const Graph& graph) {
 Generation::Decoder read_cross_decoder(const NodeView& node, const Graph& graph, Generation::Model model) {
   const int inputs = static_cast<int>(graph.inputs().size()), outputs = static_cast<int>(graph.outputs().size());
   Generation::Decoder decoder{.first_state = model == Generation::Model::t5 ? 2 : 1, .states = outputs - 1, .cross = outputs - 1};
+  decoder.takes_source = model == Generation::Model::t5 && inputs > 1 && input_name(graph, 1) == "encoder_input_ids";
+  if (decoder.takes_source) ++decoder.first_state;
   const size_t hidden = static_cast<size_t>(decoder.first_state);
   if (inputs > decoder.first_state && input_name(graph, hidden) == "encoder_hidden_states") {
     decoder.takes_hidden = true;

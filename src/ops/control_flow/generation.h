@@ -12,6 +12,7 @@ struct Generation {
   /// of the encoder; it gives logits and the present values in the order of the past ones.
   struct Decoder {
     int first_state = 0, states = 0, cross = 0;
+    bool takes_source = false;       ///< the encoder's tokens are an input, before its mask
     bool takes_hidden = false;       ///< the encoder's hidden states are an input
     bool takes_sequences = false;    ///< tokens are all of the sequence, not the last one
     bool shares_buffer = false;      ///< past values have the final length; after them comes how much of it is filled

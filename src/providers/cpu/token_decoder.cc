@@ -81,6 +81,7 @@ Status TokenDecoder::start_encoder(const Tensor& prompt, const Tensor* mask) {
   if (op_.model == Model::t5) {
     const Tensor masks = mask ? mask->clone() : default_mask(source, op_.pad, true);
     mask_ = picked(masks, 0, all_beams());
+    if (op_.decoder.takes_source) source_ = picked(source, 0, all_beams());
     inputs.emplace_back(masks);
   }
   if (op_.encoder_starts) inputs.emplace_back(prompt);
@@ -141,6 +142,7 @@ Status TokenDecoder::advance(std::span<const int32_t> tokens, std::span<const in
     mask_ = std::move(longer);
     inputs.emplace_back(mask_);
   } else if (op_.model == Model::t5) {
+    if (op_.decoder.takes_source) inputs.emplace_back(source_);
     inputs.emplace_back(mask_);
   }
   if (op_.decoder.takes_hidden) inputs.push_back(hidden_);

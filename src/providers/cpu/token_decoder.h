@@ -48,6 +48,7 @@ class TokenDecoder {
   std::vector<Value> states_, cross_;
   Value hidden_, indirection_;
   std::vector<int32_t> positions_;  ///< of the next tokens, one a row
+  Tensor source_;                   ///< T5 whose decoder takes the encoder's tokens: [rows, length of input 0]
   Tensor mask_;                     ///< GPT: [rows, tokens so far]; T5: [rows, length of input 0]
   Tensor logits_;                   ///< float32 [rows or batch, length, tokens]
   int64_t filled_ = 0;              ///< tokens that the states hold
