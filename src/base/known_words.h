@@ -11,6 +11,13 @@ inline constexpr char kExternalPath[] = "External data path validation failed";
 inline constexpr char kEmptyKey[] = "Config key is empty";
 inline constexpr char kNoModelData[] = "Model data pointer is null.";
 inline constexpr char kNoRegister[] = "Failed to get symbol RegisterCustomOps";
+inline constexpr char kVariadic[] = "Only the last {} to a custom op may be marked variadic.";
+inline constexpr char kPackedElements[] = "this API does not support sub-byte packed types (e.g., int4).";
+inline constexpr char kPortType[] = "Type Error: Type '{}' of input parameter ({}) of operator ({}) in node ({}) is invalid";
+inline constexpr char kNoOperator[] = "No Op registered for {} with domain_version of {}";  // of the standard's domains
+inline constexpr char kNotRegistered[] = "{}:{}(-1) is not a registered function/op";       // of others
+inline constexpr char kTellsNoAssignment[] =
+    "Session configuration entry '{}' must be set to \"1\" to retrieve EP graph assignment information.";
 inline constexpr char kTwice[] = "Duplicate";
 inline constexpr char kAdded[] = "already been added";
 

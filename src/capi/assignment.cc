@@ -1,4 +1,5 @@
 // Which provider took which nodes, as the interface tells it.
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/session.h"
 #include "capi/table.h"
@@ -35,8 +36,7 @@ OrtStatus* ORT_API_CALL Session_GetEpGraphAssignmentInfo(const OrtSession* sessi
     const auto*& out = checked(subgraphs, "ep_subgraphs");
     checked(count, "num_ep_subgraphs");
     if (!session_of(session).options().settings.tells_assignment) {
-      fail(ErrorCode::fail, "the session does not tell which provider took which nodes: set its configuration entry '{}' to \"1\"",
-           kKeyOf<&Settings::tells_assignment>);
+      fail(ErrorCode::fail, words::kTellsNoAssignment, kKeyOf<&Settings::tells_assignment>);
     }
     const auto& list = session->assigned_subgraphs();
     out = list.data();

@@ -4,6 +4,7 @@
 #include "abi/allocator.h"
 #include "abi/element_type.h"
 #include "abi/value.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 
@@ -146,7 +147,8 @@ OrtStatus* ORT_API_CALL TensorAt(OrtValue* value, const int64_t* position, size_
     checked_array(position, count, "location_values");
     const int bits = bits_of(tensor.dtype());
     if (bits == 0 || bits % 8 != 0) {
-      fail(ErrorCode::invalid_argument, "elements of type {} have no address of their own", to_string(tensor.dtype()));
+      fail(ErrorCode::invalid_argument, "{} Elements of type {} have no address of their own", words::kPackedElements,
+           to_string(tensor.dtype()));
     }
     if (count != tensor.shape().size()) {
       fail(ErrorCode::invalid_argument, "a position of {} numbers was given for shape {}", count, tensor.shape().to_string());

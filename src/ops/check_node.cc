@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/known_words.h"
 #include "base/nearest.h"
 #include "ops/schema.h"
 
@@ -119,7 +120,10 @@ void check_types(const NodeView& node, const OpSchema& schema, const OpSchema& n
     if (!port || !is_typed(type) || first_of_many) continue;
     const Port* newer = newest.input(i);
     if (!ops::allows(*port->allowed, type) && !(newer && ops::allows(*newer->allowed, type))) {
-      node.fail_schema("input {} ({}) is {}, expected one of {}", i, port->name, onnx_type_string(type), ops::type_list(*port->allowed));
+      const std::string found = onnx_type_string(type);
+      const std::string& value = node.graph().value(node.node().inputs[static_cast<size_t>(i)]).name;
+      const std::string known = fmt::format(words::kPortType, found, value, node.op_type(), node.node().name);
+      node.fail_schema("{}: input {} ({}) is {}, expected one of {}", known, i, port->name, found, ops::type_list(*port->allowed));
     }
     bindings.bind(node, *port, i, type);
   }

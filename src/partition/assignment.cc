@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/known_words.h"
 #include "ops/registry.h"
 #include "ops/schema.h"
 #include "partition/claims.h"
@@ -302,8 +303,14 @@ ErrorCode code_of(const Node& node) {
   return node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml" ? ErrorCode::invalid_graph : ErrorCode::fail;
 }
 
+// What ONNX Runtime says of an operator that nobody knows.
+std::string words_of(const Node& node, ErrorCode code) {
+  if (code == ErrorCode::invalid_graph) return fmt::format(words::kNoOperator, node.op_type, node.opset) + ": ";
+  return code == ErrorCode::fail ? fmt::format(words::kNotRegistered, node.domain, node.op_type) + ": " : std::string();
+}
+
 void find_unassigned(const Graph& graph, const Assignment& assignment, std::vector<std::string>& lines, size_t& count, ErrorCode& code,
-                     Where& first) {
+                     std::string& known, Where& first) {
   for (NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     const NodeAssignment& assigned = assignment.of(graph, id);
@@ -311,12 +318,13 @@ void find_unassigned(const Graph& graph, const Assignment& assignment, std::vect
       if (count++ == 0) {
         first = node.where();
         code = code_of(node);
+        known = words_of(node, code);
       }
       std::string line = "node '" + node.display_name() + "' (" + node.op_text() + ")";
       for (const Refusal& refusal : assigned.refusals) line += "; " + refusal.provider + ": " + refusal.reason;
       if (lines.size() < kMaxNamed) lines.push_back(std::move(line));
     }
-    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { find_unassigned(subgraph, assignment, lines, count, code, first); });
+    Graph::for_each_subgraph(node, [&](const Graph& subgraph) { find_unassigned(subgraph, assignment, lines, count, code, known, first); });
   }
 }
 
@@ -327,9 +335,10 @@ void check_all_assigned(const Graph& graph, const Assignment& assignment) {
   size_t count = 0;
   Where first;
   ErrorCode code = ErrorCode::not_implemented;
-  find_unassigned(graph, assignment, lines, count, code, first);
+  std::string message;
+  find_unassigned(graph, assignment, lines, count, code, message, first);
   if (count == 0) return;
-  std::string message = fmt::format("no execution provider takes {} node{} of the model:", count, count == 1 ? "" : "s");
+  message += fmt::format("no execution provider takes {} node{} of the model:", count, count == 1 ? "" : "s");
   for (const std::string& line : lines) message += "\n  " + line;
   if (count > lines.size()) message += fmt::format("\n  and {} more", count - lines.size());
   throw Error(code, std::move(message), std::move(first));

@@ -32,6 +32,13 @@ def session(host, given=None):
     return host.InferenceSession(given or model().SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
+def with_entry(host, key, value):
+    options = host.SessionOptions()
+    options.log_severity_level = 4
+    options.add_session_config_entry(key, value)
+    host.InferenceSession(model().SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
 def stopped(host):
     options = host.RunOptions()
     options.terminate = True
@@ -46,6 +53,13 @@ def from_outside(host, folder):
     session(host, str(path))
 
 
+def of_operator(host, op, domain="", kind=TensorProto.FLOAT):
+    node = helper.make_node(op, ["x"], ["y"], domain=domain)
+    ports = [[helper.make_tensor_value_info(name, kind, [1])] for name in "xy"]
+    imports = [helper.make_opsetid("", 17), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    session(host, helper.make_model(helper.make_graph([node], "graph", *ports), opset_imports=imports, ir_version=8).SerializeToString())
+
+
 #: The words, and what brings them up.
 ROWS = [
     ("Exiting due to terminate flag being set to true", lambda host, _: stopped(host)),
@@ -56,6 +70,13 @@ ROWS = [
     ("are missing from input feed", lambda host, _: session(host).run(None, {"z": np.ones((1, 3), np.float32)})),
     ("External data path", from_outside),
     ("File doesn't exist", lambda host, folder: session(host, str(folder / "nowhere.onnx"))),
+    ("No Op registered for Nope with domain_version of 17", lambda host, _: of_operator(host, "Nope")),
+    ("com.microsoft:Nope(-1) is not a registered function/op", lambda host, _: of_operator(host, "Nope", "com.microsoft")),
+    (
+        "Type 'tensor(bool)' of input parameter (x) of operator (Relu) in node () is invalid",
+        lambda host, _: of_operator(host, "Relu", kind=TensorProto.BOOL),
+    ),
+    ("must not be empty", lambda host, _: with_entry(host, "session.intra_op_thread_affinities", "")),
     ("Invalid rank for input", lambda host, _: session(host).run(None, {"x": np.ones(3, np.float32)})),
     ("Got invalid dimensions for input", lambda host, _: session(host).run(None, {"x": np.ones((1, 4), np.float32)})),
 ]

@@ -5,6 +5,7 @@
 
 #include "abi/allocator.h"
 #include "abi/element_type.h"
+#include "base/known_words.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/kernel_context.h"
 #include "providers/plugin/kernel_info.h"
@@ -171,7 +172,7 @@ void CustomOp::read_variadic(Ports& ports, const char* what, int(ORT_API_CALL* m
   for (size_t i = 0; i < ports.list.size(); ++i) {
     if (ports.list[i].characteristic != INPUT_OUTPUT_VARIADIC) continue;
     if (i + 1 < ports.list.size()) {
-      fail(ErrorCode::invalid_argument, "{} {} of {} is variadic, only the last one may be", what, i, ports.list.size());
+      fail(ErrorCode::invalid_argument, "{} Here it is {} {} of {}", fmt::format(words::kVariadic, what), what, i, ports.list.size());
     }
     if (min_arity) ports.min_variadic = min_arity(&op_);
     if (homogeneity) ports.homogeneous = homogeneity(&op_) != 0;
