@@ -231,8 +231,15 @@ def decoder(m):
 
 
 add("a decoder", decoder, "gpt2", **IDS)
-add("a normalised vector", lambda m: m("Div", "x", m("Expand", m("Clip", m("ReduceL2", "x", axes=[2], keepdims=1), m.number(1e-12)), m("Shape", "x"))))
-add("a chain of reshapes", lambda m: m("Relu", m("Reshape", m("Reshape", "x", m.ints(-1, HIDDEN)), m.ints(-1, 4, HIDDEN))), shape=(2, 4, HIDDEN))
+add(
+    "a normalised vector",
+    lambda m: m("Div", "x", m("Expand", m("Clip", m("ReduceL2", "x", axes=[2], keepdims=1), m.number(1e-12)), m("Shape", "x"))),
+)
+add(
+    "a chain of reshapes",
+    lambda m: m("Relu", m("Reshape", m("Reshape", "x", m.ints(-1, HIDDEN)), m.ints(-1, 4, HIDDEN))),
+    shape=(2, 4, HIDDEN),
+)
 
 
 def saved(host, model, folder):

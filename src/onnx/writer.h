@@ -10,7 +10,7 @@
 namespace rh::onnx {
 
 struct WriteOptions {
-  bool value_info = true;               ///< write what is known of the types of values between nodes
+  bool value_info = true;                 ///< write what is known of the types of values between nodes
   bool declared_value_info_only = false;  ///< of those alone that the file of the model told of
 };
 

@@ -19,7 +19,8 @@ class AxisError : public Error {
   bool for_runs;  ///< of any operator: the low 32 bits, which ONNX takes when a model loads, are an axis
 };
 
-/// Whether an error of a node's inference is for its run: a ShapeError, or any of an operator of those that ONNX Runtime looks at only then.
+/// Whether an error of a node's inference is for its run: a ShapeError, or any of an operator of those that ONNX Runtime looks at only
+/// then.
 bool is_for_runs(const Node& node, const Error& error);
 
 /// Throws ShapeError with the node's name, operator and opset.

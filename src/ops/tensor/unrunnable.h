@@ -12,7 +12,7 @@ namespace rh::ops {
 struct Unrunnable {
   std::string message;
   ErrorCode code = ErrorCode::invalid_argument;  ///< as a kernel's: invalid_argument stands for what the operator has
-  std::vector<int64_t> types;  ///< of its outputs, by number; 0 where they are not known or no tensors
+  std::vector<int64_t> types;                    ///< of its outputs, by number; 0 where they are not known or no tensors
 
   static Unrunnable read(const NodeView& node);
 };

@@ -20,9 +20,9 @@ struct PassOptions {
   size_t weight_budget_bytes = size_t{2} << 30;        ///< see PassContext
   size_t most_folded_bytes = static_cast<size_t>(-1);  ///< see PassContext
   InferenceOptions inference;
-  bool shares_constants = true;                        ///< see PassContext
-  bool for_tools = false;                              ///< see PassContext
-  bool for_runs = false;  ///< nodes whose shapes cannot be are errors when they run (ops/impossible_shapes.h)
+  bool shares_constants = true;  ///< see PassContext
+  bool for_tools = false;        ///< see PassContext
+  bool for_runs = false;         ///< nodes whose shapes cannot be are errors when they run (ops/impossible_shapes.h)
 };
 
 /// One edit that was applied.
