@@ -1,6 +1,7 @@
 """ONNX Runtime's own tools on what a session writes at the basic level: the same fused operators as on ONNX Runtime's file."""
 
 import collections
+import importlib
 import logging
 
 import numpy as np
@@ -14,9 +15,6 @@ onnxruntime = pytest.importorskip("onnxruntime")
 if "roundhouse" in onnxruntime.__file__:
     pytest.skip("the stock library is not there", allow_module_level=True)
 pytest.importorskip("sympy")
-optimizer = pytest.importorskip("onnxruntime.transformers.optimizer")
-quantization = pytest.importorskip("onnxruntime.quantization")
-pytest.importorskip("onnxruntime.quantization.execution_providers.qnn")
 
 HIDDEN, HEADS, HEAD = 16, 2, 8
 random = np.random.default_rng(5)
@@ -259,17 +257,20 @@ def operators(model):
 
 def fused(host, name, folder):
     kind, model = MODELS[name]
+    optimizer = importlib.import_module("onnxruntime.transformers.optimizer")
     return operators(optimizer.optimize_model(saved(host, model, folder), kind, HEADS, HIDDEN, opt_level=0).model)
 
 
 def preprocessed(host, name, folder):
     path, out = saved(host, MODELS[name][1], folder), folder / f"{host.__name__}_out.onnx"
-    quantization.execution_providers.qnn.qnn_preprocess_model(path, out, fuse_layernorm=True)
+    qnn = importlib.import_module("onnxruntime.quantization.execution_providers.qnn")
+    qnn.qnn_preprocess_model(path, out, fuse_layernorm=True)
     return operators(onnx.load(out if out.exists() else path))
 
 
 def quantized(host, name, folder):
     path, out = saved(host, MODELS[name][1], folder), folder / f"{host.__name__}_out.onnx"
+    quantization = importlib.import_module("onnxruntime.quantization")
     quantization.quantize_dynamic(path, out)
     return operators(onnx.load(out))
 
