@@ -27,6 +27,9 @@ enum class ValueLayout : uint8_t { bnsh, bnhs };
 /// Optimisations for builds of ONNX Runtime without optimisers: saved for them, or carried out.
 enum class MinimalBuildUse : uint8_t { save, apply };
 
+/// Which weights a compiled model does without.
+enum class WeightlessMode : uint8_t { none = 0, external_only = 1, all = 2 };
+
 namespace setting {
 
 // The names of each choice, as entries have them.
@@ -39,6 +42,8 @@ inline constexpr auto kWeightForms =
 inline constexpr auto kModelFormats = one_of<ModelFormat>({{"ONNX", ModelFormat::onnx}, {"ORT", ModelFormat::ort}});
 inline constexpr auto kValueLayouts = one_of<ValueLayout>({{"BNSH", ValueLayout::bnsh}, {"BNHS", ValueLayout::bnhs}});
 inline constexpr auto kMinimalBuildUses = one_of<MinimalBuildUse>({{"save", MinimalBuildUse::save}, {"apply", MinimalBuildUse::apply}});
+inline constexpr auto kWeightlessModes =
+    one_of<WeightlessMode>({{"0", WeightlessMode::none}, {"1", WeightlessMode::external_only}, {"2", WeightlessMode::all}});
 inline constexpr auto kOptimizationLevels = one_of<OptimizationLevel>({{"disable_all", OptimizationLevel::none},
                                                                        {"enable_basic", OptimizationLevel::basic},
                                                                        {"enable_extended", OptimizationLevel::extended},

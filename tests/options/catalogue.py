@@ -253,6 +253,8 @@ OTHERWISE = {
 # What has an effect that these models do not show: the test that does.
 ELSEWHERE = {
     "ep.context_embed_mode": "tests/providers/hooks_test.cc",
+    "ep.enable_weightless": "tests/plugins/test_recorder.py",
+    "ep.enable_weightless_mode": "tests/plugins/test_recorder.py",
     "ep.context_model_external_initializers_file_name": "tests/session/context_model_test.cc",
     "session.disable_model_compile": "tests/providers/hooks_test.cc",
     "session.dynamic_block_base": "tests/session/threads_test.cc",

@@ -12,7 +12,6 @@ namespace rh::plugin {
 namespace {
 
 constexpr char kContextOp[] = "EPContext", kContextDomain[] = "com.microsoft";
-constexpr char kWeightlessMode[] = "ep.enable_weightless_mode";
 constexpr char kInfoKey[] = "ep_compatibility_info.";
 
 std::vector<std::string> names_of(const std::vector<const OrtValueInfo*>& values) {
@@ -58,11 +57,6 @@ uint32_t function_support(const Ep& ep) {
   return support;
 }
 
-std::string_view entry_of(const OrtSessionOptions& options, const char* key) {
-  const char* value = options.config.find(key);
-  return value ? value : "";
-}
-
 [[noreturn]] void refuse_function(const Ep& ep, const char* use) {
   fail(ErrorCode::not_implemented, "{}: it does not {} contexts through the function that was given: leave the function out", ep.name, use);
 }
@@ -79,9 +73,9 @@ bool has_files(const Unit& unit) {
 
 }  // namespace
 
-void check_write_function(const Ep& ep, const OrtSessionOptions& options) {
-  if (!options.write_ep_context || entry_of(options, kKeyOf<&Settings::write_context_model>) != "1") return;
-  if (entry_of(options, "ep.context_embed_mode") != "1" && !(function_support(ep) & 2)) refuse_function(ep, "write");
+void check_write_function(const Ep& ep, const PluginSetup& setup) {
+  if (!setup.options->write_ep_context || !setup.settings.write_context_model) return;
+  if (!setup.settings.embeds_contexts && !(function_support(ep) & 2)) refuse_function(ep, "write");
 }
 
 void check_read_function(const Ep& ep, const OrtSessionOptions& options, std::span<const Unit* const> units) {
@@ -90,36 +84,32 @@ void check_read_function(const Ep& ep, const OrtSessionOptions& options, std::sp
   if (reads && !(function_support(ep) & 1)) refuse_function(ep, "read");
 }
 
-void check_weightless(const Ep& ep, const OrtSessionOptions& options) {
-  constexpr const char* kEnable = "ep.enable_weightless";
-  const std::string_view mode = entry_of(options, kWeightlessMode);
-  if ((mode.empty() || mode == "0") && entry_of(options, kEnable) != "1") return;
+void check_weightless(const Ep& ep, const Settings& settings) {
+  if (settings.weightless_mode == WeightlessMode::none && !settings.is_weightless) return;
+  const char* key =
+      settings.weightless_mode == WeightlessMode::none ? kKeyOf<&Settings::is_weightless> : kKeyOf<&Settings::weightless_mode>;
   if (!RH_HAS(ep.raw, 29, GetWeightlessSupport)) {
     fail(ErrorCode::not_implemented, "{}: '{}' asks for compiled models without weights, but its OrtEp has no GetWeightlessSupport",
-         ep.name, mode.empty() ? kEnable : kWeightlessMode);
+         ep.name, key);
   }
   OrtWeightlessSupport support = OrtWeightlessSupport_NONE;
   call(ep.name, "OrtEp::GetWeightlessSupport", [&] { return ep.raw.GetWeightlessSupport(&ep.raw, &support); });
   if (support != OrtWeightlessSupport_NONE) return;
-  fail(ErrorCode::ep_fail, "{}: '{}' asks for compiled models without weights, but it makes none: leave the entry out", ep.name,
-       mode.empty() ? kEnable : kWeightlessMode);
+  fail(ErrorCode::ep_fail, "{}: '{}' asks for compiled models without weights, but it makes none: leave the entry out", ep.name, key);
 }
 
 void check_weightless_mode(const PluginSetup& setup, const std::string& provider) {
-  const std::string_view mode = entry_of(*setup.options, kWeightlessMode);
-  if (mode.empty() || mode == "0") return;
-  if (mode != "1" && mode != "2") {
-    fail(ErrorCode::invalid_argument, "{}: the weightless mode '{}' is '{}', expected 0 (none), 1 (external weights alone) or 2 (all)",
-         provider, kWeightlessMode, mode);
-  }
-  const std::string_view wanted = mode == "1" ? "external_only" : "all";
+  const WeightlessMode mode = setup.settings.weightless_mode;
+  if (mode == WeightlessMode::none) return;
+  const std::string_view wanted = mode == WeightlessMode::external_only ? "external_only" : "all";
+  const std::string number = std::to_string(static_cast<int>(mode));
   for (const OrtEpDevice* device : setup.devices) {
     const char* said = device->metadata.find("weightless_supported_modes");
     if (!said) said = device->metadata.find("weightless_support");
     const std::string_view modes = said ? said : "none";
-    if (modes == wanted || modes == "all_or_external_only" || modes == mode || modes == "3") continue;
-    fail(ErrorCode::ep_fail, "{}: '{}' is {} ({}), but its device says '{}' of compiled models without weights", provider, kWeightlessMode,
-         mode, wanted, modes);
+    if (modes == wanted || modes == "all_or_external_only" || modes == number || modes == "3") continue;
+    fail(ErrorCode::ep_fail, "{}: '{}' is {} ({}), but its device says '{}' of compiled models without weights", provider,
+         kKeyOf<&Settings::weightless_mode>, number, wanted, modes);
   }
 }
 
