@@ -160,6 +160,15 @@ REDUCED = [
     ((8, 16, 32, 16), [0, 1, 2, 3]),
     ((4, 8, 4, 8, 64), [1, 3]),
 ]
+#: Rows and columns of bytes, which are short in sixteen bytes, in a vector, or beyond it.
+REDUCED_BYTES = [
+    ((4096, 17), [1]),
+    ((4096, 64), [1]),
+    ((8, 40, 80, 85), [3]),
+    ((32, 32, 32, 32), [2]),
+    ((64, 100, 300), [2]),
+    ((2000, 7), [0]),
+]
 REDUCTIONS = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"]
 REDUCTIONS += ["ReduceSumSquare"]
 
@@ -172,7 +181,7 @@ def reductions():
         for dtype in types:
             low, high = (0, 3) if dtype.startswith("int") and op not in ("ReduceMax", "ReduceMin") else (None, None)
             low, high = (0.5, 1.5) if op in ("ReduceLogSum", "ReduceProd") and dtype.startswith("float") else (low, high)
-            for shape, axes in REDUCED:
+            for shape, axes in REDUCED + (REDUCED_BYTES if dtype.endswith("int8") else []):
                 yield Cell(op, Fed(dtype, *shape, low=low, high=high), whole(axes), keepdims=len(axes) % 2)
 
 

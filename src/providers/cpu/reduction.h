@@ -36,7 +36,10 @@ class ReductionLoop {
   }
 
   /// Reduced elements that lie beside each other: rows of the innermost group, or of the last reduced dimension, before it.
-  int64_t reduced_together() const { return inner_is_reduced_ ? inner_ : reduced_.empty() ? 1 : reduced_[reduced_.rank() - 1]; }
+  int64_t reduced_together() const { return inner_is_reduced_ ? inner_ : last_reduced(); }
+  /// Indices of the last reduced outer dimension, which visits follow each other by, and how far apart they are.
+  int64_t last_reduced() const { return reduced_.empty() ? 1 : reduced_[reduced_.rank() - 1]; }
+  int64_t last_reduced_stride() const { return reduced_.empty() ? inner_ : reduced_strides_[reduced_.rank() - 1]; }
 
   /// Calls visit(offset) for each index of the reduced outer dimensions.
   template <typename F>

@@ -119,8 +119,7 @@ template <bool kMax, typename T>
 void arg_reduce_block(const T* x, int64_t length, int64_t stride, bool last, int64_t columns, int64_t* indices) {
   if constexpr (sizeof(T) == 1) {
     if (columns == 1 && stride == 1 && length > kFew) {
-      constexpr uint8_t kFlip = compute::byte_flip<T>(kMax);
-      *indices = compute::find_byte(x, length, static_cast<uint8_t>(compute::largest_byte(x, length, kFlip) ^ kFlip), last);
+      *indices = compute::find_byte(x, length, static_cast<uint8_t>(compute::extreme_of_bytes(kMax, x, length)), last);
       return;
     }
   }

@@ -175,69 +175,63 @@ struct LogSumExp {
   }
 };
 
-// Of rows of bytes that lie apart, of 16 or more each: all of a row by vectors of 16, of which the last one takes some a second time.
-uint8_t largest_of_rows(const ReductionLoop& loop, int64_t offset, const uint8_t* x, uint8_t flip, uint8_t none) {
-  constexpr int kLanes = 16;
-  const int64_t last = loop.inner() - kLanes;
-  uint8_t best[kLanes];
-  std::fill_n(best, kLanes, none);
-  const auto take = [&](const uint8_t* bytes) {
-    for (int lane = 0; lane < kLanes; ++lane) best[lane] = std::max(best[lane], static_cast<uint8_t>(bytes[lane] ^ flip));
-  };
+// The extremes down columns that lie in groups of rows as far apart as each other. `best` has what to begin with.
+template <typename T>
+void extremes_down(const ReductionLoop& loop, int64_t offset, bool largest, const T* x, int64_t columns, T* best) {
+  const int64_t rows = loop.last_reduced(), stride = loop.last_reduced_stride();
+  if (loop.outer_reduced() == rows) return compute::extremes_of_bytes_down(largest, x + offset, stride, rows, columns, best);
+  int64_t until_next = 0;
   loop.for_each_reduced(offset, [&](int64_t at) {
-    for (int64_t k = 0; k < last; k += kLanes) take(x + at + k);
-    take(x + at + last);
+    if (until_next-- > 0) return;
+    compute::extremes_of_bytes_down(largest, x + at, stride, rows, columns, best);
+    until_next = rows - 1;
   });
-  return compute::largest_lane<kLanes>(best);
 }
 
-// The largest or smallest bytes; bytes of no elements are the far end of the type.
+// The extreme of rows that lie apart: short ones as columns first, for a row by itself costs more than its bytes.
 template <typename T>
-void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool largest, const T* x, T* y) {
+T extreme_of_rows_apart(const ReductionLoop& loop, int64_t offset, bool largest, const T* x, T none) {
+  constexpr int64_t kShort = 256;
+  const int64_t inner = loop.inner();
+  T best[kShort];
+  if (inner <= kShort) {
+    std::fill_n(best, inner, none);
+    extremes_down(loop, offset, largest, x, inner, best);
+    return compute::extreme_of_bytes(largest, best, inner);
+  }
+  *best = none;
+  loop.for_each_reduced(offset, [&](int64_t at) {
+    const T row = compute::extreme_of_bytes(largest, x + at, inner);
+    *best = largest ? std::max(*best, row) : std::min(*best, row);
+  });
+  return *best;
+}
+
+// The largest or smallest bytes; bytes of no elements are `none`, the far end of the type.
+template <typename T>
+void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool largest, T none, const T* x, T* y) {
   constexpr int64_t kColumns = 1024;
   const int64_t inner = loop.inner(), outer = loop.outer_kept(), count = loop.reduced_count();
-  const uint8_t flip = compute::byte_flip<T>(largest), none = std::is_same_v<T, bool> ? static_cast<uint8_t>(!largest ^ flip) : 0;
-  const auto finish = [&](uint8_t best) { return static_cast<T>(best ^ flip); };
-  if (constexpr int64_t kShortRow = 16; loop.is_plain_rows() && inner < kShortRow) {
-    const double elements = static_cast<double>(inner);
-    parallel.for_range(outer, {elements, elements}, [&](Range part) {
-      const auto* bytes = reinterpret_cast<const uint8_t*>(x) + part.begin * inner;
-      for (int64_t i = part.begin; i < part.end; ++i) {
-        uint8_t best = none;
-        for (int64_t k = 0; k < inner; ++k, ++bytes) best = std::max(best, static_cast<uint8_t>(*bytes ^ flip));
-        y[i] = finish(best);
-      }
-    });
+  if (count == 0) {
+    std::fill_n(y, outer * (loop.inner_is_reduced() ? 1 : inner), none);
     return;
   }
   if (loop.inner_is_reduced()) {
-    constexpr int64_t kLeast = 16, kLong = 256;  // from there on calls cost little
-    const bool short_rows = inner >= kLeast && inner < kLong && count > inner;
-    parallel.for_range(outer, {1.0 * static_cast<double>(count), 0.1 * static_cast<double>(count)}, [&](Range part) {
-      for (int64_t i = part.begin; i < part.end; ++i) {
-        if (short_rows) {
-          y[i] = finish(largest_of_rows(loop, loop.offset_of(i), reinterpret_cast<const uint8_t*>(x), flip, none));
-          continue;
-        }
-        uint8_t best = none;
-        loop.for_each_reduced(loop.offset_of(i), [&](int64_t at) { best = std::max(best, compute::largest_byte(x + at, inner, flip)); });
-        y[i] = finish(best);
-      }
+    const double elements = static_cast<double>(count);
+    parallel.for_range(outer, {elements, 0.1 * elements}, [&](Range part) {
+      if (loop.is_plain_rows()) return compute::extremes_of_byte_rows(largest, x + part.begin * inner, y + part.begin, part.size(), inner);
+      for (int64_t i = part.begin; i < part.end; ++i) y[i] = extreme_of_rows_apart(loop, loop.offset_of(i), largest, x, none);
     });
     return;
   }
-  const int64_t blocks = (inner + kColumns - 1) / kColumns, together = loop.reduced_together();
+  const int64_t blocks = (inner + kColumns - 1) / kColumns;
   const double elements = static_cast<double>(count) * static_cast<double>(std::min(inner, kColumns));
   parallel.for_range(outer * blocks, {elements, 0.1 * elements}, [&](Range part) {
     for (int64_t i = part.begin; i < part.end; ++i) {
       const int64_t first = i % blocks * kColumns, columns = std::min(kColumns, inner - first);
-      uint8_t best[kColumns];
+      T* const best = y + i / blocks * inner + first;
       std::fill_n(best, columns, none);
-      int64_t visited = 0;
-      loop.for_each_reduced(loop.offset_of(i / blocks) + first, [&](int64_t at) {
-        if (visited++ % together == 0) compute::largest_bytes_down(x + at, inner, together, columns, flip, best);
-      });
-      std::transform(best, best + columns, y + i / blocks * inner + first, finish);
+      extremes_down(loop, loop.offset_of(i / blocks) + first, largest, x, columns, best);
     }
   });
 }
@@ -245,7 +239,11 @@ void reduce_bytes(const Parallel& parallel, const ReductionLoop& loop, bool larg
 template <typename T>
 void reduce_any(const Parallel& parallel, const ReductionLoop& loop, F function, const T* x, T* y) {
   if constexpr (sizeof(T) == 1) {
-    if (function == F::max || function == F::min) return reduce_bytes(parallel, loop, function == F::max, x, y);
+    if (function == F::max || function == F::min) {
+      using Byte = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+      const Byte none = function == F::max ? Extreme<T, true>::identity() : Extreme<T, false>::identity();
+      return reduce_bytes(parallel, loop, function == F::max, none, reinterpret_cast<const Byte*>(x), reinterpret_cast<Byte*>(y));
+    }
   }
   switch (function) {
     case F::max: return reduce(parallel, loop, x, y, Extreme<T, true>());
