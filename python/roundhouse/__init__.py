@@ -27,6 +27,7 @@ from roundhouse._native import (
     EngineError,
     EPFail,
     ExecutionMode,
+    ExecutionOrder,
     Fail,
     GraphOptimizationLevel,
     InvalidArgument,
@@ -65,7 +66,7 @@ from roundhouse._placement import NodePlacement, OrtEpAssignedNode, OrtEpAssigne
 from roundhouse._session import InferenceSession
 from roundhouse._shim import install_as_onnxruntime, onnxruntime_path
 from roundhouse._sparse import SparseTensor
-from roundhouse._types import ExecutionOrder, OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
+from roundhouse._types import OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
 
 __version__ = get_version_string()
 # Programs read these beside the version: of which package it is, and of which CUDA.

@@ -3,14 +3,6 @@
 from enum import IntEnum
 
 
-class ExecutionOrder(IntEnum):
-    """In which order nodes that could run next do."""
-
-    DEFAULT = 0
-    PRIORITY_BASED = 1
-    MEMORY_EFFICIENT = 2
-
-
 class OrtAllocatorType(IntEnum):
     """Whether blocks come from an arena or from the device each."""
 

@@ -4,6 +4,7 @@
 
 #include "adapters.h"
 #include "ep_devices.h"
+#include "lenient_values.h"
 #include "values.h"
 
 namespace rh::python {
@@ -18,8 +19,6 @@ LoadCancellation::Load::Load(LoadCancellation& cancellation, Ort::SessionOptions
   options.SetLoadCancellationFlag(cancellation.cancel_);
   cancellation.loading_.push_back(&options);
 }
-
-constexpr int kMemoryEfficient = 2;  // of ExecutionOrder in _types.py
 
 Ort::SessionOptions SessionSettings::build() const {
   Ort::SessionOptions options;
@@ -42,7 +41,7 @@ Ort::SessionOptions SessionSettings::build() const {
   check(api.SetSessionGraphOptimizationLevel(raw, graph_optimization_level));
   if (use_deterministic_compute) check(api.SetDeterministicCompute(raw, true));
   if (!enable_mem_reuse) check(api.AddSessionConfigEntry(raw, "roundhouse.memory.reuse", "0"));
-  if (execution_order == kMemoryEfficient) {
+  if (execution_order == ExecutionOrder::memory_efficient) {
     throw Ort::Exception("execution_order is MEMORY_EFFICIENT, which is for training: expected DEFAULT or PRIORITY_BASED", ORT_FAIL);
   }
   for (const auto& [key, value] : config) check(api.AddSessionConfigEntry(raw, key.c_str(), value.c_str()));
@@ -129,33 +128,44 @@ void bind_enums(nb::module_& module) {
   nb::enum_<ExecutionMode>(module, "ExecutionMode", "Whether independent nodes run side by side.", nb::is_arithmetic())
       .value("ORT_SEQUENTIAL", ORT_SEQUENTIAL)
       .value("ORT_PARALLEL", ORT_PARALLEL);
+  nb::enum_<ExecutionOrder>(module, "ExecutionOrder", "In which order nodes that could run next do.", nb::is_arithmetic())
+      .value("DEFAULT", ExecutionOrder::default_order)
+      .value("PRIORITY_BASED", ExecutionOrder::priority_based)
+      .value("MEMORY_EFFICIENT", ExecutionOrder::memory_efficient);
+}
+
+void bind_session_fields(nb::class_<SessionSettings>& bound) {
+  using S = SessionSettings;
+  flag_field(bound, "enable_cpu_mem_arena", &S::enable_cpu_mem_arena);
+  flag_field(bound, "enable_mem_pattern", &S::enable_mem_pattern);
+  flag_field(bound, "enable_mem_reuse", &S::enable_mem_reuse);
+  flag_field(bound, "enable_profiling", &S::enable_profiling);
+  text_field(bound, "profile_file_prefix", &S::profile_file_prefix);
+  text_field(bound, "optimized_model_filepath", &S::optimized_model_filepath);
+  text_field(bound, "logid", &S::logid);
+  whole_field(bound, "log_severity_level", &S::log_severity_level);
+  whole_field(bound, "log_verbosity_level", &S::log_verbosity_level);
+  flag_field(bound, "use_per_session_threads", &S::use_per_session_threads);
+  whole_field(bound, "intra_op_num_threads", &S::intra_op_num_threads);
+  whole_field(bound, "inter_op_num_threads", &S::inter_op_num_threads);
+  enum_field(bound, "execution_mode", &S::execution_mode);
+  enum_field(bound, "execution_order", &S::execution_order);
+  enum_field(bound, "graph_optimization_level", &S::graph_optimization_level);
+  flag_field(bound, "use_deterministic_compute", &S::use_deterministic_compute);
 }
 
 void bind_session_settings(nb::module_& module) {
   using S = SessionSettings;
-  nb::class_<S>(module, "SessionOptions", "What a session is made with: threads, optimization, files, entries of configuration, providers.")
-      .def(nb::init<>())
-      .def_rw("enable_cpu_mem_arena", &S::enable_cpu_mem_arena)
-      .def_rw("enable_mem_pattern", &S::enable_mem_pattern)
-      .def_rw("enable_mem_reuse", &S::enable_mem_reuse)
-      .def_rw("enable_profiling", &S::enable_profiling)
-      .def_rw("profile_file_prefix", &S::profile_file_prefix)
-      .def_rw("optimized_model_filepath", &S::optimized_model_filepath)
-      .def_rw("logid", &S::logid)
-      .def_rw("log_severity_level", &S::log_severity_level)
-      .def_rw("log_verbosity_level", &S::log_verbosity_level)
-      .def_rw("use_per_session_threads", &S::use_per_session_threads)
-      .def_rw("intra_op_num_threads", &S::intra_op_num_threads)
-      .def_rw("inter_op_num_threads", &S::inter_op_num_threads)
-      .def_rw("execution_mode", &S::execution_mode)
-      .def_rw("execution_order", &S::execution_order)
-      .def_rw("graph_optimization_level", &S::graph_optimization_level)
-      .def_rw("use_deterministic_compute", &S::use_deterministic_compute)
+  nb::class_<S> bound(module, "SessionOptions",
+                      "What a session is made with: threads, optimization, files, entries of configuration, providers.");
+  bound.def(nb::init<>());
+  bind_session_fields(bound);
+  bound
       .def("add_session_config_entry",
-           [](S& s, std::string key, std::string value) {
-             if (key.empty() || key.size() > 1024)
-               throw std::runtime_error("a configuration key has " + std::to_string(key.size()) + " characters, expected 1 to 1024");
-             s.config[std::move(key)] = std::move(value);
+           [](S& s, const Text& key, Text value) {
+             if (const size_t size = key.value.size(); size == 0 || size > 1024)
+               throw std::runtime_error("a configuration key has " + std::to_string(size) + " characters, expected 1 to 1024");
+             s.config[key] = std::move(value.value);
            })
       .def("_config_or",
            [](const S& s, const std::string& key, const std::string& otherwise) {
@@ -163,21 +173,20 @@ void bind_session_settings(nb::module_& module) {
              return at == s.config.end() ? otherwise : at->second;
            })
       .def("get_session_config_entry",
-           [](const S& s, const std::string& key) {
+           [](const S& s, const Text& key) {
              const auto at = s.config.find(key);
-             if (at == s.config.end()) throw std::runtime_error("SessionOptions does not have configuration with key: " + key);
+             if (at == s.config.end()) throw std::runtime_error("SessionOptions does not have configuration with key: " + key.value);
              return at->second;
            })
-      .def("add_free_dimension_override_by_name",
-           [](S& s, std::string name, int64_t size) { s.dimensions_by_name[std::move(name)] = size; })
+      .def("add_free_dimension_override_by_name", [](S& s, const Text& name, Whole<int64_t> size) { s.dimensions_by_name[name] = size; })
       .def("add_free_dimension_override_by_denotation",
-           [](S& s, std::string name, int64_t size) { s.dimensions_by_denotation[std::move(name)] = size; })
+           [](S& s, const Text& name, Whole<int64_t> size) { s.dimensions_by_denotation[name] = size; })
       .def("add_initializer",
-           [](S& s, std::string name, nb::object value) {
+           [](S& s, Text name, nb::object value) {
              check_ort_value(value);
-             if (std::ranges::find(s.initializers, name, [](const auto& given) { return given.first; }) != s.initializers.end())
-               throw std::runtime_error("initializer '" + name + "' was given before");
-             s.initializers.emplace_back(std::move(name), std::move(value));
+             if (std::ranges::find(s.initializers, name.value, [](const auto& given) { return given.first; }) != s.initializers.end())
+               throw std::runtime_error("initializer '" + name.value + "' was given before");
+             s.initializers.emplace_back(std::move(name.value), std::move(value));
            })
       .def("add_external_initializers",
            [](S& s, const std::vector<std::string>& names, const nb::list& values) {
@@ -199,12 +208,13 @@ void bind_session_settings(nb::module_& module) {
           },
           nb::arg("read_func").none(), nb::arg("max_data_size"))
       .def("clear_ep_context_data_read_func", [](S& s) { s.context_reader.reset(); })
-      .def("set_load_cancellation_flag", [](S& s, bool cancel) { s.cancellation->set(cancel); })
+      .def(
+          "set_load_cancellation_flag", [](S& s, Flag cancel) { s.cancellation->set(cancel); }, nb::arg("cancel").none())
       .def("register_custom_ops_library",
-           [](S& s, std::string path) {
+           [](S& s, Text path) {
              Ort::SessionOptions trial;
-             Ort::ThrowOnError(Ort::GetApi().RegisterCustomOpsLibrary_V2(trial, path.c_str()));
-             s.custom_op_libraries.push_back(std::move(path));
+             Ort::ThrowOnError(Ort::GetApi().RegisterCustomOpsLibrary_V2(trial, path.value.c_str()));
+             s.custom_op_libraries.push_back(std::move(path.value));
            })
       .def("add_provider",
            [](S& s, std::string name, std::map<std::string, std::string> options) {
@@ -237,34 +247,39 @@ void bind_session_settings(nb::module_& module) {
 
 void bind_run_settings(nb::module_& module) {
   using R = RunSettings;
+  const auto flag = nb::for_setter(nb::arg("value").none());
   nb::class_<R>(module, "RunOptions", "What a run goes by: a tag, its log, entries of configuration, whether it is to end.")
       .def(nb::init<>())
       .def_prop_rw(
           "log_severity_level", [](const R& r) { return r.options.GetRunLogSeverityLevel(); },
-          [](R& r, int level) { r.options.SetRunLogSeverityLevel(level); })
+          [](R& r, Whole<int> level) { r.options.SetRunLogSeverityLevel(level); })
       .def_prop_rw(
           "log_verbosity_level", [](const R& r) { return r.options.GetRunLogVerbosityLevel(); },
-          [](R& r, int level) { r.options.SetRunLogVerbosityLevel(level); })
+          [](R& r, Whole<int> level) { r.options.SetRunLogVerbosityLevel(level); })
       .def_prop_rw(
           "logid", [](const R& r) { return std::string(r.options.GetRunTag()); },
-          [](R& r, const std::string& tag) { r.options.SetRunTag(tag.c_str()); })
+          [](R& r, const Text& tag) { r.options.SetRunTag(tag.value.c_str()); })
       .def_prop_rw(
           "terminate", [](const R& r) { return r.terminate; },
-          [](R& r, bool stop) {
+          [](R& r, Flag stop) {
             r.terminate = stop;
             stop ? r.options.SetTerminate() : r.options.UnsetTerminate();
-          })
+          },
+          flag)
       .def_prop_rw(
           "only_execute_path_to_fetches", [](const R& r) { return r.only_execute_path_to_fetches; },
-          [](R& r, bool only) {
+          [](R& r, Flag only) {
             r.only_execute_path_to_fetches = only;
             r.options.AddConfigEntry("roundhouse.only_execute_path_to_fetches", only ? "1" : "0");
-          })
+          },
+          flag)
       .def_prop_rw(
-          "enable_profiling", [](const R& r) { return r.enable_profiling; }, &R::set_profiling)
+          "enable_profiling", [](const R& r) { return r.enable_profiling; }, [](R& r, Flag enable) { r.set_profiling(enable); }, flag)
       .def_prop_rw(
-          "profile_file_prefix", [](const R& r) { return r.profile_file_prefix; }, &R::set_profile_prefix)
-      .def_rw("training_mode", &R::training_mode)
+          "profile_file_prefix", [](const R& r) { return r.profile_file_prefix; },
+          [](R& r, Text prefix) { r.set_profile_prefix(std::move(prefix.value)); })
+      .def_prop_rw(
+          "training_mode", [](const R& r) { return r.training_mode; }, [](R& r, Flag training) { r.training_mode = training; }, flag)
       .def(
           "add_active_adapter",
           [](R& r, nb::handle_t<PyLoraAdapter> adapter) {
@@ -273,10 +288,10 @@ void bind_run_settings(nb::module_& module) {
           },
           nb::arg("adapter"))
       .def("add_run_config_entry",
-           [](R& r, const std::string& key, const std::string& value) { r.options.AddConfigEntry(key.c_str(), value.c_str()); })
-      .def("get_run_config_entry", [](R& r, const std::string& key) {
-        const char* value = Ort::GetApi().GetRunConfigEntry(r.options, key.c_str());
-        if (!value) throw std::runtime_error("RunOptions does not have configuration with key: " + key);
+           [](R& r, const Text& key, const Text& value) { r.options.AddConfigEntry(key.value.c_str(), value.value.c_str()); })
+      .def("get_run_config_entry", [](R& r, const Text& key) {
+        const char* value = Ort::GetApi().GetRunConfigEntry(r.options, key.value.c_str());
+        if (!value) throw std::runtime_error("RunOptions does not have configuration with key: " + key.value);
         return std::string(value);
       });
 }

@@ -37,6 +37,9 @@ struct FileInMemory {
   size_t bytes = 0;
 };
 
+/// In which order nodes that could run next do.
+enum class ExecutionOrder { default_order, priority_based, memory_efficient };
+
 /// What Python's SessionOptions holds until a session is made from it; defaults are those of the documented API.
 struct SessionSettings {
   bool enable_cpu_mem_arena = true;
@@ -53,7 +56,7 @@ struct SessionSettings {
   int inter_op_num_threads = 0;
   ExecutionMode execution_mode = ORT_SEQUENTIAL;
   GraphOptimizationLevel graph_optimization_level = ORT_ENABLE_ALL;
-  int execution_order = 0;
+  ExecutionOrder execution_order = ExecutionOrder::default_order;
   bool use_deterministic_compute = false;
   std::map<std::string, std::string> config;
   std::map<std::string, int64_t> dimensions_by_name, dimensions_by_denotation;

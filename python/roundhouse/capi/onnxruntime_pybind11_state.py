@@ -28,6 +28,7 @@ from roundhouse._native import (
     EngineError,
     EPFail,
     ExecutionMode,
+    ExecutionOrder,
     Fail,
     GraphOptimizationLevel,
     InvalidArgument,
@@ -80,7 +81,6 @@ from roundhouse._placement import OrtEpAssignedNode, OrtEpAssignedSubgraph
 from roundhouse._sparse import SparseBlockSparseView, SparseCooView, SparseCsrView, SparseTensor
 from roundhouse._types import (
     ArenaExtendStrategy,
-    ExecutionOrder,
     OrtAllocatorType,
     OrtCompiledModelCompatibility,
     OrtDeviceEpIncompatibilityReason,
