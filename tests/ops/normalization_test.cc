@@ -178,6 +178,11 @@ const std::vector<OpCase> kMeanVarianceNormalization = {
     {1, {attr("normalize_variance", 0)}, {normal({2, 3, 4, 5})}, "before opset 9: the mean alone"},
     {13, {}, {normal({2, 3, 4, 5})}, "default axes"},
     {9, {attr("axes", {1})}, {normal({2, 3, 4})}, "one axis"},
+    {9, {}, {normal({4})}, "default axes of one row"},
+    {13, {}, {normal({3, 4, 5})}, "default axes of rows"},
+    {1, {}, {normal({2, 3, 4, 2, 2})}, "before opset 9: two spatial axes"},
+    {13, {attr("axes", {-1, 1, 1, 7})}, {normal({3, 4, 5})}, "axes twice and beyond the rank"},
+    {13, {attr("axes", {2, 3})}, {normal({3, 4})}, "no axis of the tensor", {"axes are [2, 3]", "rank 2"}},
 };
 RH_OP_TEST(MeanVarianceNormalization, kMeanVarianceNormalization, FloatingTypes::set)
 

@@ -1,5 +1,7 @@
 #include "ops/nn/normalization.h"
 
+#include <algorithm>
+
 #include "ops/impossible_shapes.h"
 #include "ops/nn/block_channels.h"
 #include "ops/registry.h"
@@ -112,10 +114,7 @@ AxisNormalization AxisNormalization::read(const NodeView& node) {
   op.mean_variance = node.op_type() == "MeanVarianceNormalization";
   op.p = node.int_or("p", 2);
   if (op.mean_variance && node.opset() < 9) {
-    const TensorType& x = node.input_type(0).tensor();
-    const int rank = x.has_rank() ? x.rank() : 4;
-    for (int64_t axis = 0; axis < rank; ++axis)
-      if (axis != 1 || node.flag("across_channels")) op.axes.push_back(axis);
+    op.axes = node.flag("across_channels") ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 2, 3};
     op.keeps_variance = node.int_or("normalize_variance", 1) == 0;
   } else if (op.mean_variance) {
     op.axes = node.ints_or("axes", {0, 2, 3});
@@ -126,11 +125,21 @@ AxisNormalization AxisNormalization::read(const NodeView& node) {
   return op;
 }
 
+InlineVector<int64_t, 8> AxisNormalization::axes_of(int rank) const {
+  InlineVector<int64_t, 8> all;
+  for (int64_t axis : axes)
+    if (!mean_variance || (axis >= -rank && axis < rank)) all.push_back(normalize_axis(axis, rank));
+  std::ranges::sort(all);
+  const auto [end, rest] = std::ranges::unique(all);
+  all.resize(static_cast<size_t>(end - all.begin()));
+  if (all.empty()) fail(ErrorCode::invalid_argument, "axes are {}, expected one at least of a tensor of rank {}", to_string(axes), rank);
+  return all;
+}
+
 void infer(const AxisNormalization& op, InferenceContext& context) {
   const TensorType& x = context.input_tensor(0);
-  if (x.has_rank()) {
-    for (int64_t axis : op.axes) context.check_axis("axis", axis, x.rank());
-  }
+  if (x.has_rank() && op.mean_variance) op.axes_of(x.rank());
+  if (x.has_rank() && !op.mean_variance) context.check_axis("axis", op.axes[0], x.rank());
   context.set_output(0, x);
 }
 

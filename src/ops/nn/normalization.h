@@ -60,10 +60,12 @@ void infer(const Lrn& op, InferenceContext& context);
 struct AxisNormalization {
   bool mean_variance = false;
   bool keeps_variance = false;  ///< the mean alone is taken away
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes;    ///< as they are given
   int64_t p = 2;
 
   static AxisNormalization read(const NodeView& node);
+  /// The axes in order. MeanVarianceNormalization leaves those out that the rank lacks, as its default axes of an image do in rows.
+  InlineVector<int64_t, 8> axes_of(int rank) const;
 };
 void infer(const AxisNormalization& op, InferenceContext& context);
 

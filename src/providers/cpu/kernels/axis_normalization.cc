@@ -23,18 +23,19 @@ class AxisNormalizationKernel final : public Kernel {
     const MutableView y = context.output(0, x.shape());
     // Strides that map an element to its group of elements: 0 along the normalised axes.
     Shape kept = x.shape();
-    for (int64_t axis : op_.axes) kept[normalize_axis(axis, x.rank())] = 1;
+    const Axes axes = op_.axes_of(x.rank());
+    for (int64_t axis : axes) kept[static_cast<int>(axis)] = 1;
     Shape strides = strides_of(kept);
-    for (int64_t axis : op_.axes) strides[normalize_axis(axis, x.rank())] = 0;
+    for (int64_t axis : axes) strides[static_cast<int>(axis)] = 0;
     const size_t groups = static_cast<size_t>(kept.elements());
     if (x.elements() == 0) return {};
     return in_float(context, x, y, [&](const TensorView& from, const MutableView& to) {
       return dispatch<rh::Types<float, double>>(from.dtype(), "normalization", [&]<typename T>() {
         if constexpr (std::is_same_v<T, float>) {
-          if (are_rows(x)) return normalize_rows(context, from, to);
-          if (op_.mean_variance && normalize_planes(context, from, to)) return;
+          if (are_rows(x, axes)) return normalize_rows(context, from, to);
+          if (op_.mean_variance && normalize_planes(context, axes, from, to)) return;
         }
-        if (op_.axes.size() == 1) return normalize_lines<T>(context.parallel(), from, to);
+        if (axes.size() == 1) return normalize_lines<T>(context.parallel(), static_cast<int>(axes[0]), from, to);
         normalize_groups(context, x.shape(), strides, groups, from.data<T>(), to.data<T>());
       });
     });
@@ -42,15 +43,15 @@ class AxisNormalizationKernel final : public Kernel {
 
  private:
   static constexpr int64_t kShortRow = 8, kColumns = 64;
+  using Axes = InlineVector<int64_t, 8>;
 
-  bool are_rows(const TensorView& x) const {
-    return op_.axes.size() == 1 && x.shape().back() > kShortRow && normalize_axis(op_.axes[0], x.rank()) == x.rank() - 1;
+  static bool are_rows(const TensorView& x, const Axes& axes) {
+    return axes.size() == 1 && x.shape().back() > kShortRow && axes[0] == x.rank() - 1;
   }
 
   /// Along one axis: blocks of neighbouring columns, row by row.
   template <typename T>
-  void normalize_lines(const Parallel& parallel, const TensorView& x, const MutableView& y) const {
-    const int axis = normalize_axis(op_.axes[0], x.rank());
+  void normalize_lines(const Parallel& parallel, int axis, const TensorView& x, const MutableView& y) const {
     const int64_t length = x.shape()[axis], inner = x.shape().product(axis + 1, x.rank()), unit = std::min(inner, kColumns);
     const int64_t blocks = (inner + unit - 1) / unit;
     const double elements = static_cast<double>(length * unit);
@@ -187,10 +188,10 @@ class AxisNormalizationKernel final : public Kernel {
   }
 
   /// [outer, kept, inner], where the first and the last are normalised over; false where the axes are others.
-  bool normalize_planes(RunContext& context, const TensorView& x, const MutableView& y) const {
+  bool normalize_planes(RunContext& context, const Axes& axes, const TensorView& x, const MutableView& y) const {
     const int rank = x.rank();
     InlineVector<bool, 8> reduced(static_cast<size_t>(rank), false);
-    for (int64_t axis : op_.axes) reduced[static_cast<size_t>(normalize_axis(axis, rank))] = true;
+    for (int64_t axis : axes) reduced[static_cast<size_t>(axis)] = true;
     int begin = 0, end = rank;
     while (begin < rank && reduced[static_cast<size_t>(begin)]) ++begin;
     while (end > begin && reduced[static_cast<size_t>(end - 1)]) --end;
