@@ -95,6 +95,10 @@ MODELS = {
     "an empty node": model_of([helper.make_node("", [], [], "n"), RELU]),
     "a node of nothing": model_of([RELU, helper.make_node("Relu", [], [])]),
     "a node of nothing and of no domain": model_of([RELU, helper.make_node("", [], [], domain="com.none")]),
+    "version 0 of the file's format": model_of([RELU], ir=0),
+    "a version below 0 of the file's format, and an initializer among the inputs": model_of(
+        [ADD], [("c", ONES)], [tensor("x"), tensor("c", (3,))], ir=-1
+    ),
     "version 0 before the right one": model_of([RELU], opsets=(("", 0), ("", 17))),
     "intercepts to spare": model_of(
         [linear("LinearRegressor", 6, intercepts=[0.1, 0.2, 0.3], targets=2)], outputs=[tensor("y", ("n", 2))], opsets=ML
@@ -113,6 +117,38 @@ def session_of(host, model):
 def test_runs_as_in_onnxruntime(name):
     expected, given = (session_of(host, MODELS[name]).run(["y"], {"x": X})[0] for host in (onnxruntime, roundhouse))
     np.testing.assert_allclose(given, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_a_file_without_a_version_of_its_format():
+    model = model_of([RELU])
+    model.ClearField("ir_version")
+    for host in (onnxruntime, roundhouse):
+        with pytest.raises(Exception, match="Missing model IR version"):
+            session_of(host, model)
+
+
+AXES = ([0, 2, 3], [2, 3], [0, 0], [1, 5], [-1, 1], [-7], [7])
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 4), (3, 4, 5), (2, 3, 4, 5), (2, 3, 2, 4, 2), (2, 3, 2, 4, 2, 2)])
+@pytest.mark.parametrize("opset", [8, 9, 13])
+def test_axes_beyond_the_rank_of_a_normalisation(opset, shape):
+    variants = [{"across_channels": a, "normalize_variance": v} for a in (0, 1) for v in (0, 1)]
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for attributes in variants if opset < 9 else [{}, *({"axes": axes} for axes in AXES)]:
+        node = helper.make_node("MeanVarianceNormalization", ["x"], ["y"], **attributes)
+        for declared in (shape, None):
+            model = model_of([node], inputs=[tensor("x", declared)], outputs=[tensor("y", None)], opsets=(("", opset),))
+            results = []
+            for host in (onnxruntime, roundhouse):
+                try:
+                    results.append(session_of(host, model).run(None, {"x": x})[0])
+                except Exception:
+                    results.append(None)
+            expected, given = results
+            assert (given is None) == (expected is None), attributes
+            if expected is not None:
+                np.testing.assert_allclose(given, expected, rtol=1e-4, atol=1e-5, err_msg=str(attributes))
 
 
 @pytest.mark.parametrize("attribute", ["value", "sparse_value"])

@@ -83,7 +83,7 @@ void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {
   const Names sparse_outputs = names_of_sparse(fields.outputs);
   read_initializers(fields, sparse_outputs, scope);
   for (const NamedMessage& input : fields.inputs) {
-    located([&] { return tensor_where(input.name); }, [&] { add_input(input.name, declared_type(input), model_.ir_version, scope); });
+    located([&] { return tensor_where(input.name); }, [&] { add_input(input.name, declared_type(input), *model_.ir_version, scope); });
   }
   Names declared;
   for (const NodeFields& node : fields.nodes) {

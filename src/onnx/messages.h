@@ -52,7 +52,7 @@ struct FunctionFields {
 };
 
 struct ModelFields {
-  int64_t ir_version = 0;
+  std::optional<int64_t> ir_version;
   std::optional<int64_t> model_version;
   std::string_view producer_name, producer_version, domain, doc_string;
   std::vector<std::string_view> graph;  ///< its parts: one, but for files that were joined

@@ -17,8 +17,9 @@ std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret
 
 void check_header(ModelFields& fields, bool released_opsets_only) {
   if (fields.graph.empty()) fail(ErrorCode::invalid_argument, "the model has no graph: the data is empty, truncated or not an ONNX model");
-  check_ir_version(fields.ir_version);
-  if (fields.imports.empty() && fields.ir_version >= 3) {
+  if (!fields.ir_version) fail(ErrorCode::fail, "Missing model IR version: expected 1 to {}", kNewestIrVersion);
+  check_ir_version(*fields.ir_version);
+  if (fields.imports.empty() && (*fields.ir_version < 1 || *fields.ir_version >= 3)) {
     fail(ErrorCode::fail, "Missing opset in the model: expected an opset import for each domain that it uses");
   }
   for (auto& [domain, version] : fields.imports) {
@@ -45,7 +46,7 @@ Model read_onnx_format(std::string_view bytes, TensorReader& tensors, const Read
   if (fields.imports.empty()) fields.imports.emplace_back("", 1);
   const GraphFields graph = GraphFields::parse(fields.graph);
   Model model;
-  model.ir_version = fields.ir_version;
+  model.ir_version = *fields.ir_version;
   model.model_version = fields.model_version.value_or(kNoModelVersion);
   model.producer_name = fields.producer_name;
   model.producer_version = fields.producer_version;

@@ -98,7 +98,7 @@ void check_names(const std::vector<Attribute>& attributes) {
 }
 
 void check_ir_version(int64_t version) {
-  if (version < 1 || version > kNewestIrVersion)
+  if (version > kNewestIrVersion)  // one below 1 counts as the first
     fail(ErrorCode::fail, "Unsupported model IR version: {}, expected 1 to {}", version, kNewestIrVersion);
 }
 

@@ -250,7 +250,7 @@ TEST(ReadModel, Refused) {
   };
   const Broken cases[] = {
       {"nothing", Message(), {"no graph"}},
-      {"no IR version", Message().add(field::model::graph, kTwoNodes), {"IR version: 0"}},
+      {"no IR version", Message().add(field::model::graph, kTwoNodes), {"Missing model IR version", "1 to 14"}},
       {"future IR version", model(kTwoNodes, 15), {"IR version: 15", "1 to 14"}},
       {"no opset", Message().number(field::model::ir_version, 8).add(field::model::graph, kTwoNodes), {"Missing opset"}},
       {"future opset", model(kTwoNodes).add(field::model::opset_import, opset("", 1000)), {"opset 1000", "ai.onnx"}},
