@@ -84,6 +84,16 @@ def test_arena_shrinkage_of_a_run_gives_its_memory_back():
     assert made.statistics()["memory_bytes"] == at_rest
 
 
+@pytest.mark.parametrize(("given", "kept"), [(True, True), ("1", True), ("true", True), (False, False), ("0", False), ("False", False)])
+def test_the_arena_by_an_option_of_the_provider(given, kept):
+    options = roundhouse.SessionOptions()
+    options.enable_cpu_mem_arena = not kept
+    made = roundhouse.InferenceSession(wide(), options, providers=[("CPUExecutionProvider", {"use_arena": given})])
+    at_rest = made.statistics()["memory_bytes"]
+    made.run(None, {"x": np.ones((64, 16), np.float32)})
+    assert (made.statistics()["memory_bytes"] > at_rest) == kept
+
+
 @pytest.mark.parametrize("count", [5, 17, 33])
 def test_a_loop_may_make_what_one_tensor_may_take(count):
     """Of a number of iterations that only the condition tells: what it joins is no larger on the way than in the end."""

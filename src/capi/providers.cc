@@ -78,6 +78,8 @@ void append(OrtSessionOptions& options, std::string_view name, const char* const
     provider.options[key] = &checked(values[i], "provider_options_values[i]");
     options.config.set(fmt::format("ep.{}.{}", lower(provider.name), key), provider.options[key]);
   }
+  if (const auto arena = provider.options.find("use_arena"); provider.name == "CPUExecutionProvider" && arena != provider.options.end())
+    options.cpu_arena = arena->second == "1" || lower(arena->second) == "true";
   options.providers.push_back(std::move(provider));
 }
 

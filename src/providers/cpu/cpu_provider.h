@@ -10,7 +10,8 @@ namespace rh::cpu {
 
 inline constexpr std::string_view kProviderName = "CPUExecutionProvider";
 
-/// The provider of this folder's kernels. Options: use_arena ("0", "1"; accepted, memory is planned by the session).
+/// The provider of this folder's kernels. Options: use_arena ("0", "1", "true", "false": what the session's options have as the arena of
+/// the CPU).
 std::shared_ptr<Provider> make_provider(const std::map<std::string, std::string>& options);
 
 /// Why products of floats use no AMX tiles in this process; empty where they do. May ask the system for the tiles, and try them.
