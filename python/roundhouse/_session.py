@@ -322,7 +322,7 @@ class InferenceSession(Session):
         """Who passes on all available providers may not know which there are."""
         counts = self.placement_summary()
         taken = ", ".join(f"{name} runs {counts.get(name, 0)}" for name in self._providers if name not in _providers.CPU_NAMES)
-        warnings.warn(f"all available providers were asked for: {taken} of {sum(counts.values())} nodes", stacklevel=4)
+        warnings.warn(f"the providers asked for are all that are available: {taken} of {sum(counts.values())} nodes", stacklevel=4)
 
     def _reset_session(self, providers, provider_options):
         self._sess_options = self._sess_options_initial

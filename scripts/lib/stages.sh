@@ -171,7 +171,8 @@ stage_openvino() {
   scripts/stand openvino -- true || leave_out "OpenVINO's package cannot be installed"
   scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" $vendors/test_openvino.py &&
     scripts/stand openvino -- "$python" $vendors/models.py --provider $name --counts "$results/openvino.models.counts.json" &&
-    scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1500 --counts "$results/openvino.cases.counts.json" &&
+    scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1460 --counts "$results/openvino.cases.counts.json" &&
+    scripts/stand openvino -- "$python" $vendors/nodes.py --provider $name --counts "$results/openvino.nodes.counts.json" &&
     scripts/stand openvino -- "$python" $vendors/generated.py --provider $name --counts "$results/openvino.graphs.counts.json"
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -34,12 +36,37 @@ int number_of(const VendorFiles& vendor, const fs::path& file) {
   return number;
 }
 
-bool begins_in(const fs::path& folder, std::string_view name) {
+/// The file of a folder whose name begins so; empty: there is none.
+fs::path first_in(const fs::path& folder, std::string_view name) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().filename().string().starts_with(name)) return true;
+    if (at->path().filename().string().starts_with(name)) return at->path();
   }
-  return false;
+  return {};
+}
+
+template <typename T>
+T number_at(const char* bytes) {
+  T number;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
+}
+
+/// What is wrong with a file that is to be a library: one that ends before its table of sections, which is its last part, ends a process
+/// that opens it. Empty: nothing, or the file cannot be read.
+std::string_view fault_of(const fs::path& file) {
+  constexpr size_t kHeader = 64, kClass = 4, kSections = 40, kSectionSize = 58, kSectionCount = 60;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  if (error || !stream) return {};
+  char header[kHeader] = {};
+  stream.read(header, kHeader);
+  if (std::string_view(header, 4) != "\177ELF") return "is no library";
+  if (stream.gcount() < static_cast<std::streamsize>(kHeader)) return "is cut short";
+  if (header[kClass] != 2) return {};
+  const uintmax_t sections = uintmax_t{number_at<uint16_t>(header + kSectionSize)} * number_at<uint16_t>(header + kSectionCount);
+  return number_at<uint64_t>(header + kSections) + sections > size ? "is cut short" : "";
 }
 
 /// Those of a folder, the newest first.
@@ -129,20 +156,22 @@ std::string problem_of(const VendorFiles& vendor, const fs::path& file) {
     return fmt::format("{} {} ('{}') is too old, expected {} or newer: {}", vendor.title, vendor_version(number), file.string(),
                        vendor_version(vendor.least), remedy(vendor, "--upgrade"));
   }
-  std::ifstream stream(file, std::ios::binary);
-  char first[4] = {};
-  if (stream && (!stream.read(first, 4) || std::string_view(first, 4) != "\177ELF")) {
-    return fmt::format("{} ('{}') is damaged: it is no library: {}", vendor.title, file.string(), remedy(vendor, "--force-reinstall"));
+  if (const std::string_view fault = fault_of(file); !fault.empty()) {
+    return fmt::format("{} ('{}') is damaged: it {}: {}", vendor.title, file.string(), fault, remedy(vendor, "--force-reinstall"));
   }
-  if (!vendor.python.empty() && file.parent_path().string().ends_with(vendor.python)) {
-    for (std::string_view rest = vendor.companions; !rest.empty();) {
-      const size_t end = std::min(rest.find(' '), rest.size());
-      const std::string_view companion = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (!begins_in(file.parent_path(), companion)) {
-        return fmt::format("{} ('{}') is damaged: there is no file {} beside it: {}", vendor.title, file.string(), companion,
-                           remedy(vendor, "--force-reinstall"));
-      }
+  if (vendor.python.empty() || !file.parent_path().string().ends_with(vendor.python)) return {};
+  for (std::string_view rest = vendor.companions; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const fs::path companion = first_in(file.parent_path(), name);
+    if (companion.empty()) {
+      return fmt::format("{} ('{}') is damaged: there is no file {} beside it: {}", vendor.title, file.string(), name,
+                         remedy(vendor, "--force-reinstall"));
+    }
+    if (const std::string_view fault = fault_of(companion); !fault.empty()) {
+      return fmt::format("{} ('{}') is damaged: {} beside it {}: {}", vendor.title, file.string(), name, fault,
+                         remedy(vendor, "--force-reinstall"));
     }
   }
   return {};

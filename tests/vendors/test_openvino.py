@@ -1,6 +1,7 @@
 """OpenVINO's own library behind the provider, on the CPU: `scripts/stand openvino -- python -m pytest tests/vendors`."""
 
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -95,6 +96,47 @@ def test_a_compiled_model_goes_from_host_to_host(model, writer, loader, embed, t
         for feed in feeds:
             for e, a in zip(reference.run(None, feed), made.run(None, feed), strict=True):
                 np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-6)
+        del made
+
+
+def test_a_model_compiled_with_another_precision_is_refused(tmp_path):
+    source, target = tmp_path / "model.onnx", tmp_path / "model_ctx.onnx"
+    source.write_bytes(dense())
+    entries = {"ep.context_enable": "1", "ep.context_embed_mode": "1", "ep.context_file_path": str(target)}
+    with registered(roundhouse, OPENVINO):
+        session(roundhouse, OPENVINO, str(source), config=entries)
+        said = failure(lambda: session(roundhouse, OPENVINO, str(target), {"precision": "ACCURACY"}))
+    assert "INFERENCE_PRECISION_HINT=f32" in said and "EXECUTION_MODE_HINT=ACCURACY" in said and "compile the model anew" in said
+
+
+@hosts
+@pytest.mark.parametrize("threads", "12")
+def test_an_inference_that_fails_is_an_error(host, threads):
+    """With one thread OpenVINO says nothing of it, and no run after it is right."""
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Reshape", ["a", "sizes"], ["y"])]
+    inputs = [tensor("x", ["N"]), tensor("sizes", [2], TensorProto.INT64)]
+    model, x = model_of(nodes, inputs, [tensor("y", ["A", "B"])]), floats(12)
+    with registered(host, OPENVINO):
+        made = session(host, OPENVINO, model, {"num_of_threads": threads})
+        made.disable_fallback()
+        for sizes in ([3, 4], [5, 5], [5, 5], [1, 12], [2, 7], [12, 1]):
+            feed = {"x": x, "sizes": np.array(sizes)}
+            if np.prod(sizes) == x.size and (threads == "2" or sizes == [3, 4]):
+                assert_like_the_cpu(host, model, [feed], made)
+            else:
+                assert "OpenVINO's inference" in failure(functools.partial(made.run, None, feed))
+        del made
+
+
+@hosts
+def test_integers_beyond_32_bits_are_an_error(host):
+    nodes = [helper.make_node("Equal", ["x", "one"], ["y"])]
+    model = model_of(nodes, [tensor("x", ["N"], TensorProto.INT64)], [tensor("y", ["N"], TensorProto.BOOL)], {"one": np.array([1])})
+    with registered(host, OPENVINO):
+        made = session(host, OPENVINO, model)
+        made.disable_fallback()
+        assert_like_the_cpu(host, model, [{"x": np.array([1, 2**31 - 1, -(2**31)])}], made)
+        assert "input 'x' has 4294967297" in failure(functools.partial(made.run, None, {"x": np.array([1, 2**32 + 1])}))
         del made
 
 

@@ -71,7 +71,7 @@ using VendorStatus = int;
   X(output_const_port_free, void, (ConstPort*))                                                                         \
   X(tensor_create_from_host_ptr, VendorStatus, (int, VendorShape, void*, VendorTensor**))                               \
   X(tensor_get_shape, VendorStatus, (const VendorTensor*, VendorShape*))                                                \
-  X(tensor_get_byte_size, VendorStatus, (const VendorTensor*, size_t*))                                                 \
+  X(tensor_set_shape, VendorStatus, (VendorTensor*, VendorShape))                                                       \
   X(tensor_data, VendorStatus, (const VendorTensor*, void**))                                                           \
   X(tensor_free, void, (VendorTensor*))                                                                                 \
   X(shape_free, VendorStatus, (VendorShape*))                                                                           \

@@ -18,16 +18,23 @@ namespace {
 constexpr size_t kInMessage = 1024;     ///< smaller constants stand in the model itself
 constexpr size_t kMostProperties = 24;  ///< as many as the call below has room for
 
-/// Nodes that hand on their one input: where such a one is a whole region, OpenVINO writes nothing to the memory that it is given, but for
-/// Identity.
+/// Nodes that hand on an input: where such a one is a whole region, OpenVINO writes nothing to the memory that it is given, but for
+/// Identity. Dropout that the provider takes is no training.
 void rewrite_pass_through(Graph& graph) {
   for (NodeId id : graph.nodes()) {
-    Node& node = graph.mutable_node(id);
-    if (!node.domain.empty() || node.inputs.size() != 1) continue;
-    if (node.op_type == "Max" || node.op_type == "Min" || node.op_type == "Sum" || node.op_type == "Mean" || node.op_type == "Dropout") {
-      node.op_type = "Identity";
-      node.attributes.clear();
-    }
+    const Node& node = graph.node(id);
+    if (!node.domain.empty()) continue;
+    const bool is_dropout = node.op_type == "Dropout" && (node.outputs.size() == 1 || node.outputs[1] == kNoValue);
+    const bool is_of_one =
+        node.inputs.size() == 1 && (node.op_type == "Max" || node.op_type == "Min" || node.op_type == "Sum" || node.op_type == "Mean");
+    if (!is_dropout && !is_of_one) continue;
+    Node made = node;
+    made.op_type = "Identity";
+    made.inputs.resize(1);
+    made.outputs.resize(1);
+    made.attributes.clear();
+    graph.remove_node(id);
+    graph.add_node(std::move(made));
   }
 }
 

@@ -3,9 +3,11 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "providers/openvino/requests.h"
 
@@ -70,6 +72,8 @@ struct Compiled {
   std::vector<int> input_types, output_types;  ///< OpenVINO's numbers, which differ between its versions
   std::vector<std::optional<Shape>> output_shapes;
   mutable Requests requests;
+  mutable std::atomic<bool> has_failed = false;   ///< then it is not used again
+  mutable std::atomic<bool> is_unusable = false;  ///< it failed without a message: no run is right after that
   mutable std::atomic<std::chrono::steady_clock::duration> last_run = std::chrono::steady_clock::duration::max();
 };
 
@@ -82,15 +86,13 @@ class OpenVinoExecutable final : public kit::Executable {
       per_shape_ = std::make_unique<PerShape>();
     } else {
       compiled_ = compile_now(nullptr);
-      source_.bytes.clear();  // of which OpenVINO has kept what it needs
-      source_.bytes.shrink_to_fit();
     }
   }
 
   OpenVinoExecutable(std::shared_ptr<Shared> shared, const kit::Region& region, const kit::OwnedBytes& bytes)
       : OpenVinoExecutable(region, std::move(shared)) {
-    imported_ = bytes.owner;
-    compiled_ = checked(import_model(shared_->runtime, take_head(bytes.view), shared_->settings));
+    imported_ = {take_head(bytes.view), bytes.owner};
+    compiled_ = checked(import_model(shared_->runtime, imported_->view, shared_->settings));
   }
 
   std::string save() const {
@@ -99,7 +101,7 @@ class OpenVinoExecutable final : public kit::Executable {
   }
 
   void run(std::span<const TensorView> inputs, kit::RunOutputs& outputs) const override {
-    const std::shared_ptr<const Compiled> compiled = per_shape_ ? for_shapes(inputs) : compiled_;
+    const std::shared_ptr<const Compiled> compiled = per_shape_ ? for_shapes(inputs) : current();
     Requests::Lease lease = compiled->requests.take();
     try {
       run(*compiled, *lease, inputs, outputs);
@@ -114,13 +116,38 @@ class OpenVinoExecutable final : public kit::Executable {
       : shared_(std::move(shared)),
         names_(names_of(region)),
         inputs_(types_of(*region.graph, region.inputs)),
-        outputs_(types_of(*region.graph, region.outputs)) {}
+        outputs_(types_of(*region.graph, region.outputs)) {
+    for (ValueId id : region.inputs) has_numbers_.push_back(has_numbers(*region.graph, id));
+  }
 
   /// Models for the sizes that came, the latest first.
   struct PerShape {
     std::mutex mutex;
     std::list<std::pair<std::vector<Shape>, std::shared_ptr<const Compiled>>> models;
   };
+
+  /// Whether integers of 64 bits count as such: the largest one as the end of a slice stands for all that there is.
+  static bool has_numbers(const Graph& graph, ValueId id) {
+    const GraphValue& value = graph.value(id);
+    return std::ranges::any_of(value.consumers, [&](NodeId consumer) {
+      const Node& node = graph.node(consumer);
+      return node.op_type != "Slice" || node.inputs[0] == id;
+    });
+  }
+
+  /// OpenVINO has integers of 32 bits alone, and says nothing of others.
+  void check_numbers(size_t i, const TensorView& input) const {
+    const auto check = [&](const auto* data, int64_t least) {
+      const size_t count = static_cast<size_t>(input.elements());
+      for (size_t at = 0; at < count; ++at) {
+        if (std::cmp_greater_equal(data[at], least) && std::cmp_less_equal(data[at], std::numeric_limits<int32_t>::max())) continue;
+        fail(ErrorCode::ep_fail, "input '{}' has {}, and OpenVINO has integers of 32 bits alone: leave this model to the CPU", names_[i],
+             data[at]);
+      }
+    };
+    if (input.dtype() == DType::int64) check(static_cast<const int64_t*>(input.raw()), std::numeric_limits<int32_t>::min());
+    if (input.dtype() == DType::uint64) check(static_cast<const uint64_t*>(input.raw()), 0);
+  }
 
   static bool is_static(const TensorType& type) {
     return type.has_rank() && std::ranges::all_of(*type.dims, [](const Dim& dim) { return dim.is_constant(); });
@@ -138,17 +165,27 @@ class OpenVinoExecutable final : public kit::Executable {
     return names;
   }
 
-  /// Which inputs the model has, as text before OpenVINO's bytes, which keep their alignment.
+  /// The session's precision, which compiled bytes keep whatever is set when they are imported.
+  std::string precision() const {
+    for (const auto& [name, value] : shared_->settings.properties) {
+      if (name == "INFERENCE_PRECISION_HINT" || name == "EXECUTION_MODE_HINT") return fmt::format("{}={}", name, value);
+    }
+    return "the device's own precision";
+  }
+
+  /// Which inputs the model has, and its precision, as text before OpenVINO's bytes, which keep their alignment.
   std::string head() const {
     std::string text;
     for (size_t i : source_.inputs) text += fmt::format("{} ", i);
+    text += precision();
     text.resize((text.size() / kAlignment + 1) * kAlignment, ' ');
     text.back() = '\n';
     return text;
   }
   std::string_view take_head(std::string_view bytes) {
     const size_t end = bytes.find('\n');
-    for (std::string_view text = bytes.substr(0, end); !text.empty();) {
+    std::string_view text = bytes.substr(0, end);
+    while (!text.empty()) {
       size_t index = inputs_.size();
       std::from_chars(text.data(), text.data() + text.size(), index);
       if (const size_t blank = text.find(' '); index < inputs_.size() && blank != text.npos) {
@@ -159,11 +196,32 @@ class OpenVinoExecutable final : public kit::Executable {
       }
     }
     if (end == bytes.npos) fail(ErrorCode::ep_fail, "what is to be imported does not say which inputs it has");
+    text = text.substr(0, text.find_last_not_of(' ') + 1);
+    if (text != precision()) {
+      fail(ErrorCode::requires_compilation,
+           "it was compiled with {}, and the session's options mean {}: compile the model anew, or set "
+           "precision as it was",
+           text, precision());
+    }
     return bytes.substr(end + 1);
   }
 
   std::shared_ptr<const Compiled> compile_now(const std::vector<Shape>* shapes) const {
     return checked(compile(shared_->runtime, source_, shared_->settings, names_, shapes));
+  }
+
+  /// After a failure OpenVINO takes sizes for right that it has not checked: then the model is compiled anew.
+  std::shared_ptr<const Compiled> current() const {
+    const std::lock_guard lock(mutex_);
+    if (compiled_->is_unusable) {
+      fail(ErrorCode::ep_fail,
+           "OpenVINO's inference failed before without a message, and keeps wrong sizes since: make the session anew, or with "
+           "intra_op_num_threads of 2");
+    }
+    if (compiled_->has_failed) {
+      compiled_ = imported_ ? checked(import_model(shared_->runtime, imported_->view, shared_->settings)) : compile_now(nullptr);
+    }
+    return compiled_;
   }
 
   std::shared_ptr<const Compiled> checked(OwnedCompiled model) const {
@@ -199,6 +257,7 @@ class OpenVinoExecutable final : public kit::Executable {
   void run(const Compiled& compiled, Request& request, std::span<const TensorView> inputs, kit::RunOutputs& outputs) const {
     for (size_t i = 0; i < source_.inputs.size(); ++i) {
       const TensorView& input = inputs[source_.inputs[i]];
+      if (has_numbers_[source_.inputs[i]]) check_numbers(source_.inputs[i], input);
       request.bind_input(i, compiled.input_types[i], input.shape(), input.raw());
     }
     std::vector<bool> is_bound(outputs_.size(), false);
@@ -206,13 +265,14 @@ class OpenVinoExecutable final : public kit::Executable {
       const std::optional<Shape>& fixed = compiled.output_shapes[i];
       const std::optional<Shape> shape = fixed ? fixed : expected_shape(outputs_[i], inputs);
       if (!shape) continue;
-      request.bind_output(i, compiled.output_types[i], *shape, outputs.make(i, *shape).raw());
+      const MutableView into = outputs.make(i, *shape);
+      request.bind_output(i, compiled.output_types[i], *shape, into.raw(), into.bytes());
       is_bound[i] = true;
     }
-    infer(compiled, request, outputs);
+    infer_checked(compiled, request, outputs);
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (is_bound[i]) {
-        if (!compiled.output_shapes[i]) request.check_output(i);
+        if (!compiled.output_shapes[i]) request.finish_output(i);
         continue;
       }
       const auto [shape, data] = request.output(i);
@@ -221,15 +281,32 @@ class OpenVinoExecutable final : public kit::Executable {
     }
   }
 
+  static void infer_checked(const Compiled& compiled, Request& request, const kit::RunOutputs& outputs) {
+    request.mark_outputs();
+    infer(compiled, request, outputs);
+    const std::optional<size_t> marked = request.marked_output();
+    if (!marked) return;
+    compiled.is_unusable = true;
+    fail(ErrorCode::ep_fail,
+         "OpenVINO's inference leaves output {} unwritten and gives no message, as it does with one thread where it fails; with "
+         "intra_op_num_threads of 2 it may say why",
+         *marked);
+  }
+
   /// To be watched takes a tenth of a millisecond: runs after a short one are not, and cannot be stopped within OpenVINO.
   static void infer(const Compiled& compiled, Request& request, const kit::RunOutputs& outputs) {
     using Clock = std::chrono::steady_clock;
     const bool is_watched = outputs.state() != RhRunState_ENDLESS && compiled.last_run.load(std::memory_order_relaxed) >= kLeastWatched;
     const Clock::time_point begin = Clock::now();
-    if (is_watched) {
-      request.infer_watched(outputs);
-    } else {
-      request.infer();
+    try {
+      if (is_watched) {
+        request.infer_watched(outputs);
+      } else {
+        request.infer();
+      }
+    } catch (...) {
+      compiled.has_failed = outputs.state() != RhRunState_IS_STOPPED;
+      throw;
     }
     compiled.last_run.store(Clock::now() - begin, std::memory_order_relaxed);
   }
@@ -258,10 +335,12 @@ class OpenVinoExecutable final : public kit::Executable {
 
   std::shared_ptr<Shared> shared_;
   Source source_;
-  std::shared_ptr<const void> imported_;      ///< what OpenVINO reads weights in
-  std::vector<std::string> names_;            ///< of the region's inputs
-  std::vector<TensorType> inputs_, outputs_;  ///< of the region
-  std::shared_ptr<const Compiled> compiled_;  // after what it refers to
+  std::optional<kit::OwnedBytes> imported_;           ///< what OpenVINO reads weights in
+  std::vector<std::string> names_;                    ///< of the region's inputs
+  std::vector<TensorType> inputs_, outputs_;          ///< of the region
+  std::vector<bool> has_numbers_;                     ///< which inputs are checked for those beyond 32 bits
+  mutable std::mutex mutex_;                          ///< of the next
+  mutable std::shared_ptr<const Compiled> compiled_;  // after what it refers to
   std::unique_ptr<PerShape> per_shape_;
 };
 

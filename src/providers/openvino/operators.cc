@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "providers/openvino/checks.h"
 #include "providers/openvino/rewrites.h"
 
 namespace rh::openvino {
@@ -103,11 +104,6 @@ Support check_causal_attention(const NodeView& node) {
     return refuse(RhRefusalCode_ATTRIBUTE, "it is causal and has past keys, of which OpenVINO hides too few");
   }
   return check_attention(node);
-}
-
-Support check_fourier(const NodeView& node) {
-  if (node.opset() >= 20) return {};
-  return refuse(RhRefusalCode_OPSET, "OpenVINO's results are less exact for it before opset 20");
 }
 
 Support check_roi_align(const NodeView& node) {
@@ -214,9 +210,17 @@ Support check_resize(const NodeView& node) {
   return {};
 }
 
+bool are_ones(const Tensor& numbers) {
+  const auto holds = [&](const auto* data) { return std::all_of(data, data + numbers.elements(), [](auto x) { return x == 1; }); };
+  return numbers.dtype() == DType::int32 ? holds(numbers.data<int32_t>()) : holds(numbers.data<int64_t>());
+}
+
 Support check_slice(const NodeView& node) {
-  if (!node.has_input(4) || node.constant_input(4)) return {};
-  return refuse(RhRefusalCode_SHAPE, "its steps are known in a run alone");
+  if (!node.has_input(4)) return {};
+  const Tensor* steps = node.constant_input(4);
+  if (!steps) return refuse(RhRefusalCode_SHAPE, "its steps are known in a run alone");
+  if (!node.has_input(3) || node.constant_input(3) || are_ones(*steps)) return {};
+  return refuse(RhRefusalCode_SHAPE, "it has steps and its axes are known in a run alone, which may end the process in OpenVINO");
 }
 
 Support check_space_to_depth(const NodeView& node) {
@@ -259,11 +263,6 @@ Support check_batch_norm(const NodeView& node) {
   return refuse(RhRefusalCode_ATTRIBUTE, "it takes the batch's own mean and variance, which OpenVINO leaves out of account");
 }
 
-Support check_max_pool(const NodeView& node) {
-  if (!node.flag("storage_order") || !node.has_output(1)) return {};
-  return refuse(RhRefusalCode_ATTRIBUTE, "it has storage_order, which OpenVINO leaves out of account");
-}
-
 Support check_one_hot(const NodeView& node) {
   if (node.opset() >= 11) return {};
   return refuse(RhRefusalCode_OPSET, "before opset 11 a negative index has no place, which OpenVINO gives one");
@@ -292,10 +291,8 @@ constexpr Check kChecks[] = {
     {"BatchNormalization", check_batch_norm},
     {"BitShift", check_bit_shift},
     {"CumSum", check_arithmetic},
-    {"DFT", check_fourier},
     {"Div", check_division},
     {"Dropout", check_dropout},
-    {"MaxPool", check_max_pool},
     {"Mean", check_arithmetic},
     {"Mod", check_division},
     {"Mul", check_arithmetic},
@@ -341,6 +338,8 @@ Support supports_alone(const NodeView& node) {
     return refuse(RhRefusalCode_ATTRIBUTE,
                   "its operands are broadcast from an axis, which OpenVINO leaves out of account in many operators");
   }
+  if (Support refusal = check_layer(node)) return refusal;
+  if (Support refusal = check_integers(node)) return refusal;
   if (is_rewritten(node) && !node.op_type().starts_with("Reduce")) return {};
   const auto at = std::ranges::find(kChecks, node.op_type(), &Check::op_type);
   return at == std::end(kChecks) || !node.domain().empty() ? Support() : at->check(node);

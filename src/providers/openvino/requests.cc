@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 namespace rh::openvino {
 
 namespace {
 
 constexpr std::chrono::milliseconds kWatchInterval{5};  ///< at which a run is asked whether it is to stop
+
+/// Bytes that no right output begins with.
+constexpr unsigned char kMark[16] = {0xa5, 0x3c, 0x96, 0x7e, 0x1b, 0xd2, 0x68, 0xf1, 0x4d, 0x87, 0x2a, 0xe4, 0x59, 0xb0, 0x13, 0xcf};
+constexpr size_t kLeastMark = 4;
 
 /// What OpenVINO is given for a tensor without elements, whose address may be null.
 alignas(64) char g_no_elements[64];
@@ -33,8 +38,37 @@ void Request::bind_input(size_t index, int type, const Shape& shape, const void*
   bind(inputs_[index], runtime_.api().infer_request_set_input_tensor_by_index, index, type, shape, data, "input");
 }
 
-void Request::bind_output(size_t index, int type, const Shape& shape, void* data) {
+void Request::bind_output(size_t index, int type, const Shape& shape, void* data, size_t bytes) {
   bind(outputs_[index], runtime_.api().infer_request_set_output_tensor_by_index, index, type, shape, data, "output");
+  outputs_[index].bytes = bytes;
+}
+
+void Request::mark_outputs() {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Binding& output = outputs_[i];
+    if (output.tensor) {
+      std::memcpy(const_cast<void*>(output.data), kMark, std::min(output.bytes, sizeof kMark));
+      continue;
+    }
+    const OwnedTensor tensor = output_tensor(i);
+    Shape shape = shape_of(*tensor);
+    for (int64_t& dim : shape) dim = 0;
+    if (!shape.empty()) runtime_.check(runtime_.api().tensor_set_shape(tensor.get(), {shape.rank(), shape.data()}), "tensor_set_shape");
+  }
+}
+
+std::optional<size_t> Request::marked_output() const {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Binding& output = outputs_[i];
+    if (output.tensor) {
+      const size_t count = std::min(output.bytes, sizeof kMark);
+      if (count >= kLeastMark && std::memcmp(output.data, kMark, count) == 0) return i;
+      continue;
+    }
+    const Shape shape = shape_of(*output_tensor(i));
+    if (shape.size() > 1 && std::ranges::all_of(shape, [](int64_t dim) { return dim == 0; })) return i;
+  }
+  return std::nullopt;
 }
 
 void Request::bind(Binding& binding, SetTensor set, size_t index, int type, const Shape& shape, const void* data, const char* what) {
@@ -48,7 +82,7 @@ void Request::bind(Binding& binding, SetTensor set, size_t index, int type, cons
   if (status != 0) api.tensor_free(tensor);
   runtime_.check(status, what);
   if (binding.tensor) api.tensor_free(binding.tensor);
-  binding = {tensor, data, shape};
+  binding = {.tensor = tensor, .data = data, .shape = shape};
 }
 
 void Request::infer() { runtime_.check(runtime_.api().infer_request_infer(request_), "inference"); }
@@ -89,22 +123,26 @@ Shape Request::shape_of(const VendorTensor& tensor) const {
   return dims;
 }
 
-void Request::check_output(size_t index) const {
-  const Shape given = shape_of(*outputs_[index].tensor);
-  if (given != outputs_[index].shape) {
-    fail(ErrorCode::ep_fail, "OpenVINO gives output {} the shape {}, expected {}", index, given.to_string(),
-         outputs_[index].shape.to_string());
+void Request::finish_output(size_t index) const {
+  const Binding& bound = outputs_[index];
+  const auto [given, data] = output(index);
+  if (given != bound.shape) {
+    fail(ErrorCode::ep_fail, "OpenVINO gives output {} the shape {}, expected {}", index, given.to_string(), bound.shape.to_string());
   }
+  if (bound.bytes > 0 && data != bound.data) std::memcpy(const_cast<void*>(bound.data), data, bound.bytes);
+}
+
+Request::OwnedTensor Request::output_tensor(size_t index) const {
+  VendorTensor* tensor = nullptr;
+  runtime_.check(runtime_.api().infer_request_get_output_tensor_by_index(request_, index, &tensor), "get_output_tensor");
+  return {tensor, runtime_.api().tensor_free};
 }
 
 std::pair<Shape, const void*> Request::output(size_t index) const {
-  const Api& api = runtime_.api();
-  VendorTensor* tensor = nullptr;
-  runtime_.check(api.infer_request_get_output_tensor_by_index(request_, index, &tensor), "get_output_tensor");
-  const std::unique_ptr<VendorTensor, void (*)(VendorTensor*)> owner(tensor, api.tensor_free);
+  const OwnedTensor tensor = output_tensor(index);
   Shape shape = shape_of(*tensor);
   void* data = nullptr;
-  if (shape.elements() > 0) runtime_.check(api.tensor_data(tensor, &data), "tensor_data");
+  if (shape.elements() > 0) runtime_.check(runtime_.api().tensor_data(tensor.get(), &data), "tensor_data");
   return {std::move(shape), data};
 }
 

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include "providers/openvino/compiled.h"
 
@@ -17,12 +18,17 @@ class Request {
 
   /// Memory in which the run reads or writes; nothing is done where the same stands there already.
   void bind_input(size_t index, int type, const Shape& shape, const void* data);
-  void bind_output(size_t index, int type, const Shape& shape, void* data);
+  void bind_output(size_t index, int type, const Shape& shape, void* data, size_t bytes);
+  /// Before a run: gives each output bytes, or a shape, by which one shows that OpenVINO leaves unwritten. With one thread it gives no
+  /// error where it fails.
+  void mark_outputs();
+  /// After a run: the first output that is as mark_outputs() left it, but for lists without elements and for less than four bytes.
+  std::optional<size_t> marked_output() const;
   void infer();
   /// The same for a run that may be stopped: then the inference is cancelled, and Error thrown.
   void infer_watched(const kit::RunOutputs& run);
-  /// After a run. Of an output that was bound, throws Error where OpenVINO gave it another shape.
-  void check_output(size_t index) const;
+  /// After a run. Of an output that was bound, throws Error where OpenVINO gave it another shape; takes it from where OpenVINO wrote it.
+  void finish_output(size_t index) const;
   /// After a run, of an output that was not bound: its shape, and its elements until the next run.
   std::pair<Shape, const void*> output(size_t index) const;
 
@@ -31,10 +37,13 @@ class Request {
     VendorTensor* tensor = nullptr;
     const void* data = nullptr;
     Shape shape;
+    size_t bytes = 0;  ///< of an output
   };
+  using OwnedTensor = std::unique_ptr<VendorTensor, void (*)(VendorTensor*)>;
   using SetTensor = VendorStatus (*)(InferRequest*, size_t, const VendorTensor*);
 
   void bind(Binding& binding, SetTensor set, size_t index, int type, const Shape& shape, const void* data, const char* what);
+  OwnedTensor output_tensor(size_t index) const;
   Shape shape_of(const VendorTensor& tensor) const;
 
   struct Done {

@@ -264,6 +264,31 @@ void fill_mask(Graph& graph, NodeId id) {
   if (made.node().outputs[0] != kNoValue) made.finish("Identity", {made.input(0)});
 }
 
+// --- DynamicQuantizeLinear: OpenVINO gives a scale of 0 for zeros, and multiplies by reciprocals
+
+bool is_dynamic_quantization(const NodeView& node) { return opset_of(node) >= kLeastOpset; }
+
+// Divisors are no constants, which OpenVINO would turn into factors.
+void quantize_by_division(Graph& graph, NodeId id) {
+  Replacement made(graph, id);
+  const std::vector<ValueId> outputs = made.node().outputs;
+  const auto add = [&](const char* op, std::vector<ValueId> inputs) { return made.add(op, std::move(inputs), DType::float32); };
+  const ValueId x = made.input(0), zero = made.constant(0.0f), one = made.constant(1.0f), steps = made.constant(255.0f);
+  const auto extreme = [&](const char* op) { return made.add(op, {x}, DType::float32, {{"keepdims", int64_t{0}}}); };
+  const ValueId low = add("Min", {extreme("ReduceMin"), zero}), high = add("Max", {extreme("ReduceMax"), zero});
+  const ValueId range = add("Sub", {high, low}), is_flat = made.add("Equal", {range, zero}, DType::boolean);
+  const ValueId scale = add("Div", {add("Where", {is_flat, one, range}), add("Where", {is_flat, one, steps})});
+  const auto in_range = [&](ValueId value) { return add("Min", {add("Max", {value, zero}), steps}); };
+  const ValueId origin = add("Round", {in_range(add("Div", {add("Sub", {zero, low}), scale}))});
+  const auto has = [&](size_t i) { return i < outputs.size() && outputs[i] != kNoValue; };
+  if (has(0)) {
+    const ValueId moved = add("Add", {add("Round", {add("Div", {x, scale})}), origin});
+    made.finish("Cast", {in_range(moved)}, {{"to", static_cast<int64_t>(DType::uint8)}}, 0);
+  }
+  if (has(1)) made.finish("Identity", {scale}, {}, 1);
+  if (has(2)) made.finish("Cast", {origin}, {{"to", static_cast<int64_t>(DType::uint8)}}, 2);
+}
+
 // --- NonMaxSuppression: OpenVINO leaves out boxes whose overlap is the threshold, the standard those above it
 
 bool is_suppression(const NodeView& node) { return node.has_input(kThreshold); }
@@ -285,16 +310,27 @@ struct Rewrite {
   void (*apply)(Graph& graph, NodeId id);
 };
 constexpr Rewrite kRewrites[] = {
-    {"Add", is_narrow_arithmetic, widen_arithmetic},  {"BitShift", is_shift_within_32_bits, widen_shift},
-    {"CastLike", is_cast_to_a_known_type, name_type}, {"Div", is_integer_division, guard_division},
-    {"Dropout", is_dropout_with_mask, fill_mask},     {"Mod", is_integer_division, guard_division},
-    {"Mul", is_narrow_arithmetic, widen_arithmetic},  {"NonMaxSuppression", is_suppression, raise_threshold},
-    {"Pad", is_pad_with_a_value, frame_pad},          {"ReduceL1", has_empty_axes, drop_axes},
-    {"ReduceL2", has_empty_axes, drop_axes},          {"ReduceLogSum", has_empty_axes, drop_axes},
-    {"ReduceLogSumExp", has_empty_axes, drop_axes},   {"ReduceMax", is_extreme_of_floats, complete_extreme},
-    {"ReduceMean", has_empty_axes, drop_axes},        {"ReduceMin", is_extreme_of_floats, complete_extreme},
-    {"ReduceProd", has_empty_axes, drop_axes},        {"ReduceSum", has_empty_axes, drop_axes},
-    {"ReduceSumSquare", has_empty_axes, drop_axes},   {"Sub", is_narrow_arithmetic, widen_arithmetic},
+    {"Add", is_narrow_arithmetic, widen_arithmetic},
+    {"BitShift", is_shift_within_32_bits, widen_shift},
+    {"CastLike", is_cast_to_a_known_type, name_type},
+    {"Div", is_integer_division, guard_division},
+    {"Dropout", is_dropout_with_mask, fill_mask},
+    {"DynamicQuantizeLinear", is_dynamic_quantization, quantize_by_division},
+    {"Mod", is_integer_division, guard_division},
+    {"Mul", is_narrow_arithmetic, widen_arithmetic},
+    {"NonMaxSuppression", is_suppression, raise_threshold},
+    {"Pad", is_pad_with_a_value, frame_pad},
+    {"ReduceL1", has_empty_axes, drop_axes},
+    {"ReduceL2", has_empty_axes, drop_axes},
+    {"ReduceLogSum", has_empty_axes, drop_axes},
+    {"ReduceLogSumExp", has_empty_axes, drop_axes},
+    {"ReduceMax", is_extreme_of_floats, complete_extreme},
+    {"ReduceMean", has_empty_axes, drop_axes},
+    {"ReduceMin", is_extreme_of_floats, complete_extreme},
+    {"ReduceProd", has_empty_axes, drop_axes},
+    {"ReduceSum", has_empty_axes, drop_axes},
+    {"ReduceSumSquare", has_empty_axes, drop_axes},
+    {"Sub", is_narrow_arithmetic, widen_arithmetic},
 };
 
 const Rewrite* rewrite_of(const NodeView& node) {

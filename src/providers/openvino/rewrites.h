@@ -12,7 +12,8 @@ bool is_rewritten(const NodeView& node);
 bool has_plain_divisor(const NodeView& node);
 
 /// Changes a graph, bodies included, to what OpenVINO computes right: sums of narrow integers go round, divisors of 0 give 0, largest and
-/// smallest elements may be infinite or not numbers, shifts of narrow integers, boxes whose overlap is the threshold itself.
+/// smallest elements may be infinite or not numbers, shifts of narrow integers, scales of zeros, boxes whose overlap is the threshold
+/// itself.
 void rewrite(Graph& graph);
 
 }  // namespace rh::openvino

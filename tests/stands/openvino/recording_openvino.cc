@@ -272,7 +272,7 @@ STAND_IN int ov_tensor_get_shape(const void*, Shape* shape) {
   *shape = {0, nullptr};
   return 0;
 }
-STAND_IN int ov_tensor_get_byte_size(const void*, size_t* size) { return *size = 0, 0; }
+STAND_IN int ov_tensor_set_shape(void*, Shape) { return 0; }
 STAND_IN int ov_tensor_data(const void*, void** data) { return *data = nullptr, 0; }
 STAND_IN void ov_tensor_free(void* tensor) { delete static_cast<int*>(tensor); }
 STAND_IN int ov_shape_free(Shape*) { return 0; }

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -203,22 +202,24 @@ def test_an_old_version(stand_in, monkeypatch, version, message):
 
 
 def place(folder, *names):
-    """A folder of a Python package with the stand-in under the library's name, and empty files beside it."""
+    """A folder of a Python package with the stand-in under each name, of which a name with "cut " before it has the first half."""
     libs = folder / "openvino" / "libs"
     libs.mkdir(parents=True)
+    whole = pathlib.Path(STAND_IN).read_bytes()
     for name in names:
-        if name.startswith("libopenvino_c"):
-            shutil.copy(STAND_IN, libs / name)
-        else:
-            (libs / name).touch()
+        (libs / name.removeprefix("cut ")).write_bytes(whole[: len(whole) // 2] if name.startswith("cut ") else whole)
     return libs
 
 
-WHOLE = ["libopenvino.so.2641", "libopenvino_onnx_frontend.so.2641", "libtbb.so.12"]
+WHOLE = ["libopenvino.so.2641", "libopenvino_onnx_frontend.so.2641", "libtbb.so.12", "libopenvino_intel_cpu_plugin.so"]
+REINSTALL = "pip install --force-reinstall openvino"
 FILES = [
     (["libopenvino_c.so.2641", *WHOLE], ""),
     (["libopenvino_c.so.2460", *WHOLE], "OpenVINO 2024.6.0 ("),
-    (["libopenvino_c.so.2641", *WHOLE[:2]], "is damaged: there is no file libtbb.so beside it: pip install --force-reinstall openvino"),
+    (["libopenvino_c.so.2641", *WHOLE[:2]], f"is damaged: there is no file libtbb.so beside it: {REINSTALL}"),
+    (["libopenvino_c.so.2641", *WHOLE[:3]], f"is damaged: there is no file libopenvino_intel_cpu_plugin.so beside it: {REINSTALL}"),
+    (["libopenvino_c.so.2641", "cut libopenvino.so.2641", *WHOLE[1:]], f"is damaged: libopenvino.so beside it is cut short: {REINSTALL}"),
+    (["cut libopenvino_c.so.2641", *WHOLE], f"is damaged: it is cut short: {REINSTALL}"),
     ([], "is not at '"),
 ]
 
@@ -255,7 +256,7 @@ def command(environment, *arguments):
     return json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize(("files", "message"), FILES[1:], ids=["old", "broken", "none"])
+@pytest.mark.parametrize(("files", "message"), FILES[1:], ids=["old", "broken", "no device", "cut", "itself cut", "none"])
 def test_what_the_doctor_says(tmp_path, files, message):
     environment = dict(os.environ, ROUNDHOUSE_OPENVINO_LIBRARY=str(place(tmp_path, *files)))
     report, _ = command(environment, "doctor", "--all")
@@ -264,7 +265,7 @@ def test_what_the_doctor_says(tmp_path, files, message):
     assert message in found["remedy"]
 
 
-@pytest.mark.parametrize(("files", "message"), FILES, ids=["right", "old", "broken", "none"])
+@pytest.mark.parametrize(("files", "message"), FILES, ids=["right", "old", "broken", "no device", "cut", "itself cut", "none"])
 def test_what_explain_says(tmp_path, files, message):
     """Nodes with the provider that would run them, or why the one that was asked for is not there."""
     (tmp_path / "model.onnx").write_bytes(dense())
