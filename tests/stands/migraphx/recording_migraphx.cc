@@ -86,7 +86,6 @@ void walk(std::string_view message, Bytes bytes, Integer integer) {
     }
   }
 }
-constexpr auto kNoBytes = [](int, std::string_view) {};
 constexpr auto kNoInteger = [](int, uint64_t) {};
 
 /// Of a ValueInfoProto.
