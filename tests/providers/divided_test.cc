@@ -253,5 +253,49 @@ TEST_F(DividedTest, RunsAtOnceDoNotMeet) {
   EXPECT_EQ(wrong, 0);
 }
 
+/// Rows of any number, through weights that the host frees once a region is compiled.
+constexpr char kRows[] = R"(<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 4] x) => (float[N, 4] y)
+< float[4, 4] w = {1, -1, 0.5, 2, 0.25, 1, -2, 3, 0.5, 0.5, 1, -1, 2, 0.125, -0.5, 1}, float[4] b = {1, -1, 0.5, 2} >
+{
+  p = MatMul (x, w)
+  q = Add (p, b)
+  r = Relu (q)
+  s = MatMul (r, w)
+  y = Softmax (s)
+})";
+
+TEST_F(DividedTest, FourThreadsRunFourShapesInOneSession) {
+  const auto run_rows = [&](Ort::Session& session, int64_t rows) {
+    Floats x(static_cast<size_t>(4 * rows));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = 0.1f * static_cast<float>(i % 13) - 0.5f;
+    const int64_t dims[] = {rows, 4};
+    const Ort::Value input = Ort::Value::CreateTensor<float>(cpu, x.data(), x.size(), dims, 2);
+    const char *names[] = {"x"}, *outputs[] = {"y"};
+    const auto made = session.Run(Ort::RunOptions{nullptr}, names, &input, 1, outputs, 1);
+    const auto* data = made[0].GetTensorData<float>();
+    return Floats(data, data + made[0].GetTensorTypeAndShapeInfo().GetElementCount());
+  };
+  const Model parsed = parse_model(kRows);
+  const std::string bytes = onnx::write_model(parsed, *parsed.graph);
+  Ort::Session plain = session("", "0", bytes);
+  for (const char* claim : {"0:100", "3:50"}) {
+    Ort::Session made = session(claim, "20", bytes);
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int64_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t, expected = run_rows(plain, 3 * t + 1)] {
+        for (int i = 0; i < 8; ++i) {
+          const Floats actual = run_rows(made, 3 * t + 1);
+          wrong += actual.size() != expected.size();
+          for (size_t e = 0; e < std::min(actual.size(), expected.size()); ++e) wrong += std::abs(actual[e] - expected[e]) > 1e-5f;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0) << claim;
+  }
+}
+
 }  // namespace
 }  // namespace rh::test
