@@ -42,8 +42,8 @@ class PassContext {
   /// The graph goes into a file of the basic level, in which tools look for patterns (onnxruntime.transformers, onnxruntime.quantization):
   /// what ONNX Runtime has in such a file stays.
   bool for_tools = false;
-  bool shares_constants =
-      true;  ///< with `for_tools`: equal constants of up to 8 elements are one, as ONNX Runtime's ConstantSharing has it
+  /// With `for_tools`: equal constants of up to 8 elements are one, as ONNX Runtime's ConstantSharing has it.
+  bool shares_constants = true;
 
   /// Asked once for each place before it is rewritten. False where as many rewrites as the options allow are done: the place must be left
   /// as it is.
