@@ -124,13 +124,14 @@ Ort::Value new_tensor_at(const OrtMemoryInfo* memory, const std::vector<int64_t>
     return Ort::Value::CreateTensor(Ort::AllocatorWithDefaultOptions(), shape.data(), shape.size(), type);
   }
   if (type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
-    throw std::runtime_error("tensors of strings live in host memory alone, not on " +
+    throw std::runtime_error("OrtValues on devices are made from non-string numpy arrays: strings live in host memory alone, not on " +
                              place_of_memory(Ort::ConstMemoryInfo(memory)).text());
   }
   OrtAllocator* allocator = nullptr;
   Ort::ThrowOnError(Ort::GetApi().GetSharedAllocator(environment(), memory, &allocator));
   if (!allocator)
-    throw std::runtime_error("no registered provider allocates memory '" + Ort::ConstMemoryInfo(memory).GetAllocatorName() + "'");
+    throw std::runtime_error("No shared allocator found: no registered provider allocates memory '" +
+                             Ort::ConstMemoryInfo(memory).GetAllocatorName() + "'");
   return Ort::Value::CreateTensor(allocator, shape.data(), shape.size(), type);
 }
 

@@ -284,6 +284,18 @@ def test_memory_of_the_host_that_the_device_reaches(module, x):
     expect_copies(session, 0, 0, 0)
 
 
+def test_values_that_no_memory_takes(module):
+    info = device_of(module).memory_info(module.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    with pytest.raises(RuntimeError, match="non-string numpy arrays"):
+        module.OrtValue.ortvalue_from_shape_and_type([2], TensorProto.STRING, memory_info=info)
+    types = module.OrtMemoryInfoDeviceType, module.OrtDeviceMemoryType, module.OrtAllocatorType
+    nobodys = module.OrtMemoryInfo.create_v2(
+        "Nobodys", types[0].GPU, 0xDEAD, 0, types[1].HOST_ACCESSIBLE, 0, types[2].ORT_DEVICE_ALLOCATOR
+    )
+    with pytest.raises(RuntimeError, match="No shared allocator found"):
+        module.OrtValue.ortvalue_from_shape_and_type([2], np.float32, memory_info=nobodys)
+
+
 # --- bindings
 
 

@@ -1,5 +1,6 @@
 #include "abi/model_builder.h"
 
+#include "base/known_words.h"
 #include "graph/check.h"
 
 namespace rh::abi {
@@ -95,7 +96,7 @@ class GraphBuilder {
     if (id == kNoValue) {
       throw Error(
           ErrorCode::invalid_graph,
-          "a node takes '" + value.name + "', which nothing gives: expected the name of an input, an initializer or a node's output",
+          fmt::format(words::kNoSource, value.name) + " A node takes it: give the graph an input or an initializer of this name",
           {.file = {}, .node = node.name, .op = node.op_type, .tensor = value.name});
     }
     return id;
@@ -127,7 +128,7 @@ void add_to_graph(Graph& graph, const OrtModel& addition) {
     }
   }
   if (is_new && !graph.opset_imports.contains("")) {
-    fail(ErrorCode::invalid_argument, "the model names no version of the operator set of ONNX, domain ''");
+    fail(ErrorCode::invalid_argument, "{}: the model names no version of ONNX's own operator set", fmt::format(words::kNoImport, ""));
   }
   if (addition.graph) GraphBuilder(graph).add(*addition.graph);
   check(graph);

@@ -18,6 +18,10 @@ inline constexpr char kNoOperator[] = "No Op registered for {} with domain_versi
 inline constexpr char kNotRegistered[] = "{}:{}(-1) is not a registered function/op";       // of others
 inline constexpr char kTellsNoAssignment[] =
     "Session configuration entry '{}' must be set to \"1\" to retrieve EP graph assignment information.";
+inline constexpr char kNoImport[] = "Error No opset import for domain '{}'";
+inline constexpr char kNoSource[] = "This is an invalid model. Node input '{}' is not a graph input, initializer, or output of a previous node.";
+inline constexpr char kDimension[] = "dim_values must be -1 (symbolic dimension) or larger.";
+inline constexpr char kContextThere[] = "exists already. Please remove the EP context model if you want to re-generate it.";
 inline constexpr char kTwice[] = "Duplicate";
 inline constexpr char kAdded[] = "already been added";
 

@@ -115,7 +115,7 @@ std::vector<const OrtValueInfo*> own_values(OrtNode& node, std::span<const char*
 /// The graph takes the caller's values over, and their pointers are cleared.
 std::vector<const OrtValueInfo*> adopt(OrtGraph& graph, OrtValueInfo** values, size_t count, const char* argument) {
   for (OrtValueInfo* value : filled(values, count, argument)) {
-    if (!value->is_callers) fail(ErrorCode::invalid_argument, "value '{}' belongs to a graph already", value->name);
+    if (!value->is_callers) fail(ErrorCode::invalid_argument, "value '{}' has {} to a graph", value->name, words::kAdded);
     if (std::count(values, values + count, value) > 1)
       fail(ErrorCode::invalid_argument, "{} value '{}': a graph takes each one over", words::kTwice, value->name);
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "abi/value.h"
+#include "base/known_words.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 
@@ -29,7 +30,7 @@ OrtStatus* ORT_API_CALL SetDimensions(OrtTensorTypeAndShapeInfo* info, const int
     OrtTensorTypeAndShapeInfo& target = checked(info, "info");
     checked_array(dims, count, "dim_values");
     for (size_t i = 0; i < count; ++i) {
-      if (dims[i] < -1) fail(ErrorCode::invalid_argument, "dim_values[{}] is {}; it must be -1 (unknown) or more", i, dims[i]);
+      if (dims[i] < -1) fail(ErrorCode::invalid_argument, "{} dim_values[{}] is {}", words::kDimension, i, dims[i]);
     }
     target.dims.assign(dims, dims + count);
     target.dim_params.resize(count);

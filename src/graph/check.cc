@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/known_words.h"
+
 namespace rh {
 
 namespace {
@@ -95,7 +97,7 @@ class Checker {
   void check_value(const GraphValue& value) {
     const bool used = !value.consumers.empty() || value.is_output;
     const int sources = (value.producer != kNoNode) + (value.is_input || !value.initializer.empty() || value.outer != kNoValue);
-    if (used && sources == 0) fail_value(value, "is used but nothing gives it: it is no input, no constant and no node's output");
+    if (used && sources == 0) fail_value(value, fmt::format("is used but nothing gives it. {}", fmt::format(words::kNoSource, value.name)));
     if (sources > 1) fail_value(value, "is given more than once");
     for (NodeId id : value.consumers) listed_.emplace_back(value.id, id);
     if (sources == 0) return;

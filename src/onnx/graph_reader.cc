@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/known_words.h"
 #include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/type_reader.h"
@@ -197,8 +198,8 @@ void GraphReader::add_node(const NodeFields& fields, Provenance provenance, Scop
   node.opset = opset_of(fields.domain, scope);
   if (node.opset == 0) {
     fail(scope.call ? ErrorCode::fail : ErrorCode::invalid_graph,
-         "the operator is of domain '{}', expected an opset import of that domain (opset_import of the {})",
-         fields.domain.empty() ? "ai.onnx" : fields.domain, scope.call ? "function" : "model");
+         "{}: the operator is of this domain, expected an opset import of it (opset_import of the {})",
+         fmt::format(words::kNoImport, fields.domain.empty() ? "ai.onnx" : fields.domain), scope.call ? "function" : "model");
   }
   if (imported_version(scope.imports, fields.domain) == 0) {
     scope.graph.opset_imports.emplace(fields.domain, node.opset);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/known_words.h"
 #include "onnx/tensor_writer.h"
 
 namespace rh {
@@ -130,7 +131,7 @@ void write_context_model(const ModelInfo& model, const Graph& graph, const Sessi
   namespace fs = std::filesystem;
   const std::string path = context_model_path(model, options);
   if (fs::is_directory(path)) fail(ErrorCode::fail, "'ep.context_file_path' is the folder '{}', expected a file", path);
-  if (fs::exists(path)) fail(ErrorCode::fail, "the file \"{}\" of the compiled model exists already: remove it, or name another", path);
+  if (fs::exists(path)) fail(ErrorCode::fail, "the file \"{}\" of the compiled model {} Or name another in 'ep.context_file_path'", path, words::kContextThere);
   const std::string& external = options.settings.context_weights_file;
   if (external.empty()) return write_file(path, onnx::write_model(model, graph));
   onnx::FileSink sink(join_path(parent_folder(path), external), external, 0);

@@ -84,7 +84,7 @@ LOAD = {
     "domain not imported": (
         model(node("Relu", domain="my.domain")),
         "InvalidGraph",
-        ["'my.domain'", "expected an opset import of that domain", AND, "my.domain::Relu", FILE],
+        ["'my.domain'", "expected an opset import of it", AND, "my.domain::Relu", FILE],
     ),
     "attribute of another kind": (
         model(node("Softmax", axis="one")),

@@ -149,6 +149,15 @@ def compiled(host, make, folder, embed):
     return target
 
 
+@hosts
+def test_a_compiled_model_that_is_there_stays(host, tmp_path):
+    path = compiled(host, dense, tmp_path, "1")
+    before = path.read_bytes()
+    with pytest.raises(Exception, match="exists already. Please remove the EP context model if you want to re-generate it."):
+        compiled(host, dense, tmp_path, "1")
+    assert path.read_bytes() == before
+
+
 def context_nodes(path):
     return [node for node in onnx.load(path).graph.node if node.op_type == "EPContext"]
 
