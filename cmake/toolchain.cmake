@@ -27,6 +27,7 @@ endif()
 find_program(RH_MOLD mold)
 if(RH_MOLD AND NOT RH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
+  set(RH_COMPACT_LINK $<$<CONFIG:Release>:-Wl,--icf=all>)  # functions of the same code become one: no code of ours compares their addresses
 endif()
 
 if(RH_SANITIZE)

@@ -58,7 +58,7 @@ class Linker:
         linked = "libroundhouse.so.1" in " ".join(words) and target != "roundhouse"  # a user of the library
         command = ["c++", "-fuse-ld=mold", "-nostartfiles", "-nodefaultlibs", "-o", self.out / path, *kept]
         command += ["-pie"] if program else ["-shared"]
-        command += ["-Wl,-s", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if "_native" in path.name else ["-Wl,-z,defs"])]
+        command += ["-Wl,-s", "-Wl,--gc-sections", "-Wl,--icf=all", "-Wl,--as-needed", *([] if "_native" in path.name else ["-Wl,-z,defs"])]
         command += [f"-Wl,-soname,{path.name}"] if path.name.endswith(".so.1") else []
         command += ["-Wl,-rpath,$ORIGIN/.." if program else "-Wl,-rpath,$ORIGIN"] if linked else []
         command += [self.stubs / "Scrt1.o"] if program else []
