@@ -12,6 +12,7 @@ class NodeCopier {
  public:
   NodeCopier(const OrtGraph& from, OrtGraph& to) : to_(to) {
     to_.model = from.model;
+    to_.model_path = from.model_path;
     to_.model_graph = from.model_graph;
     to_.name = from.name;
     to_.opsets = from.opsets;

@@ -1,5 +1,6 @@
 #include "abi/graph_view.h"
 
+#include "base/paths.h"
 #include "ops/channels_last.h"
 #include "ops/default_attributes.h"
 
@@ -53,7 +54,7 @@ ValueType public_type(ValueType type) {
 }
 
 std::shared_ptr<const OrtExternalInitializerInfo> external_info(const ExternalLocation& location) {
-  return std::make_shared<OrtExternalInitializerInfo>(OrtExternalInitializerInfo{location.file, location.offset, location.bytes});
+  return std::make_shared<OrtExternalInitializerInfo>(OrtExternalInitializerInfo{as_path(location.file), location.offset, location.bytes});
 }
 
 std::vector<OrtOpAttr> attributes_of(const Node& node, const ops::OpSchema* schema) {
@@ -77,6 +78,7 @@ class ViewBuilder {
 
   void build() {
     view_.model = source_.model;
+    view_.model_path = as_path(view_.model->path);
     view_.source = &graph_;
     view_.name = graph_.name;
     view_.model_graph = enclosing_ ? enclosing_->model_graph : graph_.name;

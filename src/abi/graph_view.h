@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -16,7 +17,7 @@
 #include "roundhouse/onnxruntime_ep_c_api.h"
 
 struct OrtExternalInitializerInfo {
-  std::basic_string<ORTCHAR_T> file;
+  std::filesystem::path file;
   int64_t offset = 0;
   size_t bytes = 0;
 };
@@ -81,6 +82,7 @@ struct OrtNode {
 /// callers build have the same form.
 struct OrtGraph {
   std::shared_ptr<const rh::ModelInfo> model = std::make_shared<const rh::ModelInfo>();
+  std::filesystem::path model_path;  ///< that of `model`, as the interface gives it
   std::string model_graph;  ///< name of the model's main graph
   std::string name;
   std::vector<std::pair<std::string, int>> opsets;

@@ -8,22 +8,22 @@ namespace rh {
 #if defined(_WIN32)
 using PathChar = wchar_t;
 inline constexpr char kPathSeparator = ';';
-inline constexpr std::string_view kLibrarySuffix = ".dll", kSystemName = "Windows";
+inline constexpr std::string_view kLibraryPrefix = "", kLibrarySuffix = ".dll", kSystemName = "Windows";
 #elif defined(__APPLE__)
 using PathChar = char;
 inline constexpr char kPathSeparator = ':';
-inline constexpr std::string_view kLibrarySuffix = ".dylib", kSystemName = "macOS";
+inline constexpr std::string_view kLibraryPrefix = "lib", kLibrarySuffix = ".dylib", kSystemName = "macOS";
 #elif defined(__ANDROID__)
 using PathChar = char;
 inline constexpr char kPathSeparator = ':';
-inline constexpr std::string_view kLibrarySuffix = ".so", kSystemName = "Android";
+inline constexpr std::string_view kLibraryPrefix = "lib", kLibrarySuffix = ".so", kSystemName = "Android";
 #else
 using PathChar = char;
 inline constexpr char kPathSeparator = ':';
-inline constexpr std::string_view kLibrarySuffix = ".so", kSystemName = "Linux";
+inline constexpr std::string_view kLibraryPrefix = "lib", kLibrarySuffix = ".so", kSystemName = "Linux";
 #endif
 
-/// Loads a shared library; its symbols stay its own. Throws Error{fail} with the system's reason.
+/// Loads a shared library, by its path or by a name that the system finds, but not in the current folder; its symbols stay its own. Throws Error{fail} with the system's reason.
 void* open_library(const PathChar* path);
 
 /// Null where there is no such symbol; a null library stands for all that the process has loaded.

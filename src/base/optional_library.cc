@@ -7,13 +7,14 @@
 #include "base/dynamic_library.h"
 #include "base/error.h"
 #include "base/fork_mutex.h"
+#include "base/paths.h"
 
 namespace rh {
 
 namespace {
 
 const void* load(const std::string& name, const char* what_it_needs) {
-  const std::string file = "libroundhouse_" + name + std::string(kLibrarySuffix), symbol = "roundhouse_" + name;
+  const std::string file = std::string(kLibraryPrefix) + "roundhouse_" + name + std::string(kLibrarySuffix), symbol = "roundhouse_" + name;
   const std::filesystem::path own = own_library_folder();
   const std::filesystem::path folders[] = {own, own / ".." / "lib"};
   for (const auto& folder : folders) {
@@ -21,11 +22,11 @@ const void* load(const std::string& name, const char* what_it_needs) {
     const std::filesystem::path path = folder / file;
     if (own.empty() || !std::filesystem::is_regular_file(path, ignored)) continue;
     const auto give = reinterpret_cast<const void* (*)()>(find_symbol(open_library(path.c_str()), symbol.c_str()));
-    if (!give) fail(ErrorCode::fail, "'{}' has no function {}: it is of another version; build it anew", path.string(), symbol);
+    if (!give) fail(ErrorCode::fail, "'{}' has no function {}: it is of another version; build it anew", utf8(path), symbol);
     return give();
   }
   fail(ErrorCode::not_implemented, "{} is not in '{}': build Roundhouse where {} is installed, and keep the file beside the library", file,
-       own.string(), what_it_needs);
+       utf8(own), what_it_needs);
 }
 
 struct Loaded {

@@ -8,10 +8,7 @@
 #include <thread>
 #include <vector>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
-
+#include "base/affinity.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 
@@ -139,12 +136,9 @@ std::vector<std::vector<int>> parse_affinities(std::string_view text) {
 }
 
 int usable_processors() {
-  int count = static_cast<int>(std::thread::hardware_concurrency());
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+  const int allowed = allowed_processors();
+  int count = allowed > 0 ? allowed : static_cast<int>(std::thread::hardware_concurrency());
   if (const double quota = cgroup_cpu_quota(); quota > 0) count = std::min(count, static_cast<int>(std::ceil(quota)));
-#endif
   return std::max(count, 1);
 }
 

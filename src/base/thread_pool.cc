@@ -13,13 +13,11 @@
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #endif
-#if defined(__linux__)
-#include <sched.h>
-#endif
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #endif
 
+#include "base/affinity.h"
 #include "base/cancellation.h"
 #include "base/denormals.h"
 #include "base/dynamic_blocks.h"
@@ -119,31 +117,6 @@ std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
     pause();
   }
   return std::unique_lock(mutex);
-}
-
-/// Moves this thread to another processor than `taken`, where it may; it is free to go anywhere afterwards.
-void leave_processor([[maybe_unused]] int taken) {
-#if defined(__linux__)
-  cpu_set_t allowed;
-  if (taken < 0 || taken >= CPU_SETSIZE || pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
-  cpu_set_t others = allowed;
-  CPU_CLR(taken, &others);
-  if (CPU_COUNT(&others) == 0 || pthread_setaffinity_np(pthread_self(), sizeof others, &others) != 0) return;
-  (void)pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
-#endif
-}
-
-void bind_this_thread(const std::vector<int>& processors) {
-#if defined(__linux__)
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int processor : processors) {
-    if (processor < CPU_SETSIZE) CPU_SET(processor, &set);
-  }
-  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // none of them is there: the thread stays free
-#else
-  (void)processors;
-#endif
 }
 
 /// The threads of a pool and the list of loops that have seats free.

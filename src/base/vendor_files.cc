@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "base/dynamic_library.h"
+#include "base/environment.h"
+#include "base/paths.h"
 #ifdef __linux__
 #include <link.h>
 #endif
@@ -30,7 +32,7 @@ constexpr VendorFiles kVendors[] = {
 
 /// The number behind the name, "libopenvino_c.so.2641"; 0 where none is.
 int number_of(const VendorFiles& vendor, const fs::path& file) {
-  const std::string name = file.filename().string();
+  const std::string name = utf8(file.filename());
   int number = 0;
   if (name.size() > vendor.file.size() + 1) std::from_chars(name.data() + vendor.file.size() + 1, name.data() + name.size(), number);
   return number;
@@ -40,7 +42,7 @@ int number_of(const VendorFiles& vendor, const fs::path& file) {
 fs::path first_in(const fs::path& folder, std::string_view name) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().filename().string().starts_with(name)) return at->path();
+    if (utf8(at->path().filename()).starts_with(name)) return at->path();
   }
   return {};
 }
@@ -74,7 +76,7 @@ std::vector<fs::path> files_in(const VendorFiles& vendor, const fs::path& folder
   std::vector<fs::path> found;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+    const std::string name = utf8(at->path().filename());
     const std::string_view rest = std::string_view(name).substr(std::min(name.size(), vendor.file.size()));
     if (name.starts_with(vendor.file) && rest.find_first_not_of(".0123456789") == rest.npos) found.push_back(at->path());
   }
@@ -111,10 +113,10 @@ void add_of_loaded_libraries(std::vector<fs::path>& folders) {
 }
 
 void add_of_virtual_environment(std::vector<fs::path>& folders) {
-  const char* environment = std::getenv("VIRTUAL_ENV");
-  if (!environment || !*environment) return;
+  const std::string environment = environment_variable("VIRTUAL_ENV").value_or("");
+  if (environment.empty()) return;
   std::error_code error;
-  for (fs::directory_iterator at(fs::path(environment) / "lib", error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(as_path(environment) / "lib", error), end; !error && at != end; at.increment(error)) {
     add(folders, at->path() / "site-packages");
   }
 }
@@ -132,10 +134,10 @@ std::vector<fs::path> search_folders(const VendorFiles& vendor) {
   add(folders, own_library_folder());
   for (const fs::path& packages : vendor.python.empty() ? std::vector<fs::path>() : python_folders())
     add(folders, packages / vendor.python);
-  const char* listed = std::getenv("LD_LIBRARY_PATH");
-  for (std::string_view rest = listed ? listed : ""; !rest.empty();) {
+  const std::string listed = environment_variable("LD_LIBRARY_PATH").value_or("");
+  for (std::string_view rest = listed; !rest.empty();) {
     const size_t end = std::min(rest.find(kPathSeparator), rest.size());
-    add(folders, fs::path(rest.substr(0, end)));
+    add(folders, as_path(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   for (const char* folder :
@@ -153,24 +155,24 @@ std::string remedy(const VendorFiles& vendor, std::string_view flag = {}) {
 
 std::string problem_of(const VendorFiles& vendor, const fs::path& file) {
   if (const int number = number_of(vendor, file); number > 0 && number < vendor.least) {
-    return fmt::format("{} {} ('{}') is too old, expected {} or newer: {}", vendor.title, vendor_version(number), file.string(),
+    return fmt::format("{} {} ('{}') is too old, expected {} or newer: {}", vendor.title, vendor_version(number), utf8(file),
                        vendor_version(vendor.least), remedy(vendor, "--upgrade"));
   }
   if (const std::string_view fault = fault_of(file); !fault.empty()) {
-    return fmt::format("{} ('{}') is damaged: it {}: {}", vendor.title, file.string(), fault, remedy(vendor, "--force-reinstall"));
+    return fmt::format("{} ('{}') is damaged: it {}: {}", vendor.title, utf8(file), fault, remedy(vendor, "--force-reinstall"));
   }
-  if (vendor.python.empty() || !file.parent_path().string().ends_with(vendor.python)) return {};
+  if (vendor.python.empty() || !file.parent_path().generic_u8string().ends_with(as_path(vendor.python).generic_u8string())) return {};
   for (std::string_view rest = vendor.companions; !rest.empty();) {
     const size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view name = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const fs::path companion = first_in(file.parent_path(), name);
     if (companion.empty()) {
-      return fmt::format("{} ('{}') is damaged: there is no file {} beside it: {}", vendor.title, file.string(), name,
+      return fmt::format("{} ('{}') is damaged: there is no file {} beside it: {}", vendor.title, utf8(file), name,
                          remedy(vendor, "--force-reinstall"));
     }
     if (const std::string_view fault = fault_of(companion); !fault.empty()) {
-      return fmt::format("{} ('{}') is damaged: {} beside it {}: {}", vendor.title, file.string(), name, fault,
+      return fmt::format("{} ('{}') is damaged: {} beside it {}: {}", vendor.title, utf8(file), name, fault,
                          remedy(vendor, "--force-reinstall"));
     }
   }
@@ -183,7 +185,7 @@ VendorFilesState at_place(const VendorFiles& vendor, const fs::path& place, std:
   if (fs::is_regular_file(place, error)) return {place, problem_of(vendor, place)};
   if (const auto files = files_in(vendor, place); !files.empty()) return {files[0], problem_of(vendor, files[0])};
   return {{},
-          fmt::format("{} is not at '{}', which {} names: there is no file {} or {}.<version>", vendor.title, place.string(), whose,
+          fmt::format("{} is not at '{}', which {} names: there is no file {} or {}.<version>", vendor.title, utf8(place), whose,
                       vendor.file, vendor.file)};
 }
 
@@ -200,8 +202,9 @@ std::string vendor_version(int number) {
 }
 
 VendorFilesState look_for_vendor(const VendorFiles& vendor, std::string_view given) {
-  if (!given.empty()) return at_place(vendor, fs::path(given), "the option");
-  if (const char* named = std::getenv(vendor.variable); named && *named) return at_place(vendor, named, vendor.variable);
+  if (!given.empty()) return at_place(vendor, as_path(given), "the option");
+  if (const auto named = environment_variable(vendor.variable).value_or(""); !named.empty())
+    return at_place(vendor, as_path(named), vendor.variable);
   for (const fs::path& folder : search_folders(vendor)) {
     if (const auto files = files_in(vendor, folder); !files.empty()) return {files[0], problem_of(vendor, files[0])};
   }

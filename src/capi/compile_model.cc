@@ -29,7 +29,7 @@ class CallerSink final : public onnx::ExternalSink {
     const ValueId id = graph_.find_value(name);
     const ExternalLocation* before = id == kNoValue ? nullptr : graph_.value(id).external.get();
     OrtExternalInitializerInfo given;
-    if (before) given = {before->file, before->offset, before->bytes};
+    if (before) given = {as_path(before->file), before->offset, before->bytes};
     const OrtValue value{Value(tensor)};
     OrtExternalInitializerInfo* answer = nullptr;
     const Status status =
@@ -61,14 +61,14 @@ Model read_input(const OrtModelCompilationOptions& options) {
   if (options.input_path.empty()) {
     fail(ErrorCode::invalid_argument, "the input model is not set: name its path, its bytes or a model that was built");
   }
-  if (!fs::exists(options.input_path)) fail(ErrorCode::invalid_argument, "Input model path does not exist: \"{}\"", options.input_path);
+  if (!fs::exists(as_path(options.input_path))) fail(ErrorCode::invalid_argument, "Input model path does not exist: \"{}\"", options.input_path);
   return onnx::read_model(options.input_path, read);
 }
 
 /// "model.onnx" becomes "model_ctx.onnx".
 std::string default_output(const std::string& input) {
-  const fs::path path(input);
-  return utf8(path.parent_path() / (path.stem().string() + "_ctx.onnx"));
+  const fs::path path = as_path(input);
+  return utf8(path.parent_path() / (path.stem() += "_ctx.onnx"));
 }
 
 std::string output_path(const OrtModelCompilationOptions& options) {
@@ -87,7 +87,7 @@ OrtSessionOptions with_context_keys(const OrtModelCompilationOptions& options, c
   session.config.set("ep.context_embed_mode", options.embed_context ? "1" : "0");
   std::string context_path = path;
   if (!options.context_name.empty())
-    context_path = utf8(fs::path(options.context_folder) / (fs::path(options.context_name).stem().string() + "_ctx.onnx"));
+    context_path = utf8(as_path(options.context_folder) / (as_path(options.context_name).stem() += "_ctx.onnx"));
   if (!context_path.empty()) session.config.set(kKeyOf<&Settings::context_model_path>, context_path);
   return session;
 }

@@ -5,6 +5,7 @@
 #include "abi/allocator.h"
 #include "abi/value.h"
 #include "base/nearest.h"
+#include "base/paths.h"
 #include "capi/guard.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
@@ -117,7 +118,7 @@ nlohmann::json json_of(const precision::Report& report) {
 
 nlohmann::json convert_model(const std::string& from, const std::string& to, const Conversion& conversion) {
   std::error_code ignored;
-  if (std::filesystem::equivalent(from, to, ignored)) {
+  if (std::filesystem::equivalent(as_path(from), as_path(to), ignored)) {
     fail(ErrorCode::invalid_argument, "'{}' would be written over while it is read: give the copy another name", to);
   }
   Model model = onnx::read_model(from);
@@ -143,7 +144,7 @@ OrtStatus* ORT_API_CALL RhConvertModel(const ORTCHAR_T* from, const ORTCHAR_T* t
     char*& out = checked(json, "json");
     OrtAllocator& strings = checked(allocator, "allocator");
     const Conversion conversion = read_keys(checked_array(keys, count, "keys"), checked_array(values, count, "values"), count);
-    const nlohmann::json report = convert_model(&checked(from, "from"), &checked(to, "to"), conversion);
+    const nlohmann::json report = convert_model(rh::utf8(&checked(from, "from")), rh::utf8(&checked(to, "to")), conversion);
     out = rh::abi::copy_string(strings, report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }

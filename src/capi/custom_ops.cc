@@ -5,6 +5,7 @@
 #include "abi/options.h"
 #include "base/dynamic_library.h"
 #include "base/known_words.h"
+#include "base/paths.h"
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/session.h"
@@ -95,7 +96,7 @@ OrtStatus* ORT_API_CALL AddCustomOpDomain(OrtSessionOptions* options, OrtCustomO
 OrtStatus* ORT_API_CALL RegisterCustomOpsLibrary(OrtSessionOptions* options, const char* path, void** handle) {
   return guard([&] {
     checked(options, "options");
-    checked(handle, "library_handle") = register_library(options, std::filesystem::path(&checked(path, "library_path")).c_str());
+    checked(handle, "library_handle") = register_library(options, as_path(&checked(path, "library_path")).c_str());
   });
 }
 

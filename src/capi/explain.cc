@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "abi/allocator.h"
+#include "base/paths.h"
 #include "capi/guard.h"
 #include "capi/placement_json.h"
 #include "capi/session.h"
@@ -150,7 +151,7 @@ OrtStatus* ORT_API_CALL RhExplainModel(const OrtEnv* env, const ORTCHAR_T* path,
   return guard([&] {
     char*& out = checked(json, "json");
     OrtAllocator& text = checked(allocator, "allocator");
-    const nlohmann::json report = explanation_of(checked(env, "env"), options, &checked(path, "path"));
+    const nlohmann::json report = explanation_of(checked(env, "env"), options, rh::utf8(&checked(path, "path")));
     out = rh::abi::copy_string(text, report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }

@@ -28,7 +28,7 @@ OrtStatus* ORT_API_CALL Graph_GetName(const OrtGraph* graph, const char** out) {
 }
 
 OrtStatus* ORT_API_CALL Graph_GetModelPath(const OrtGraph* graph, const ORTCHAR_T** out) {
-  return guard([&] { checked(out, "model_path") = checked(graph, "graph").model->path.c_str(); });
+  return guard([&] { checked(out, "model_path") = checked(graph, "graph").model_path.c_str(); });
 }
 
 OrtStatus* ORT_API_CALL Graph_GetOnnxIRVersion(const OrtGraph* graph, int64_t* out) {

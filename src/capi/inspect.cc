@@ -2,6 +2,7 @@
 
 #include "abi/allocator.h"
 #include "abi/value.h"
+#include "base/paths.h"
 #include "capi/guard.h"
 #include "graph/graph.h"
 #include "onnx/reader.h"
@@ -91,14 +92,14 @@ void expose_values(const std::string& from, const std::string& to) {
 
 OrtStatus* ORT_API_CALL RhExposeValues(const ORTCHAR_T* from, const ORTCHAR_T* to) {
   using namespace rh::capi;
-  return guard([&] { expose_values(&checked(from, "from"), &checked(to, "to")); });
+  return guard([&] { expose_values(rh::utf8(&checked(from, "from")), rh::utf8(&checked(to, "to"))); });
 }
 
 OrtStatus* ORT_API_CALL RhInspectModel(const ORTCHAR_T* path, OrtAllocator* allocator, char** json) {
   using namespace rh::capi;
   return guard([&] {
     char*& out = checked(json, "json");
-    const nlohmann::json report = inspect(&checked(path, "path"));
+    const nlohmann::json report = inspect(rh::utf8(&checked(path, "path")));
     out = rh::abi::copy_string(checked(allocator, "allocator"), report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }

@@ -1,6 +1,7 @@
 #include "capi/lora.h"
 
 #include "abi/options.h"
+#include "base/paths.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 #include "roundhouse/roundhouse_c_api.h"
@@ -10,7 +11,7 @@ namespace rh::capi {
 OrtStatus* ORT_API_CALL CreateLoraAdapter(const ORTCHAR_T* path, OrtAllocator*, OrtLoraAdapter** out) {
   return guard([&] {
     checked(out, "out");
-    *out = new OrtLoraAdapter(read_adapter_file(&checked(path, "adapter_file_path")));
+    *out = new OrtLoraAdapter(read_adapter_file(rh::utf8(&checked(path, "adapter_file_path"))));
   });
 }
 
@@ -36,7 +37,7 @@ OrtStatus* ORT_API_CALL RhCreateEmptyLoraAdapter(OrtLoraAdapter** adapter) {
 }
 
 OrtStatus* ORT_API_CALL RhLoadLoraAdapter(OrtLoraAdapter* adapter, const ORTCHAR_T* path) {
-  return guard([&] { checked(adapter, "adapter").replace(read_adapter_file(&checked(path, "path"))); });
+  return guard([&] { checked(adapter, "adapter").replace(read_adapter_file(rh::utf8(&checked(path, "path")))); });
 }
 
 OrtStatus* ORT_API_CALL RhGetLoraAdapterInfo(const OrtLoraAdapter* adapter, RhLoraAdapterInfo* info) {
@@ -70,6 +71,6 @@ OrtStatus* ORT_API_CALL RhWriteLoraAdapter(const ORTCHAR_T* path, const RhLoraAd
       adapter.names.emplace_back(&checked(names[i], "names[i]"));
       adapter.values.push_back(checked(values[i], "values[i]"));
     }
-    write_adapter_file(&checked(path, "path"), adapter);
+    write_adapter_file(rh::utf8(&checked(path, "path")), adapter);
   });
 }

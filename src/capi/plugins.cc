@@ -162,7 +162,7 @@ std::string find_plugin_provider(const OrtEnv& env, std::string_view name, bool 
   const std::filesystem::path file = find_provider_library(*known);
   if (file.empty() || (!vendor_is_named && !vendor_state(*known).problem.empty())) return {};
   if (!libraries.has(known->name)) libraries.add(known->name, file.c_str(), *OrtGetApiBase(), env.logger);
-  if (libraries.devices_of(known->name).empty()) without_devices(known->name, file.string());
+  if (libraries.devices_of(known->name).empty()) without_devices(known->name, utf8(file));
   return std::string(known->name);
 }
 

@@ -8,6 +8,7 @@
 
 #include "abi/env.h"
 #include "abi/value.h"
+#include "base/paths.h"
 #include "graph/graph.h"
 #include "session/async_queue.h"
 #include "session/model_options.h"
@@ -82,8 +83,6 @@ void apply_model_config(std::span<const std::byte> model, SessionOptions& option
 
 /// The session behind the handle. Throws Error{fail} where its model is still being edited.
 Session& session_of(const OrtSession* session);
-
-std::string utf8(const std::filesystem::path& path);
 
 /// The session layer's form of the options. Throws Error{invalid_argument} where the environment lacks what they ask for.
 SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* options);

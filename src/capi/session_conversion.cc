@@ -63,11 +63,6 @@ std::shared_ptr<const OrtLogger> session_logger(const OrtEnv& env, const OrtSess
   return logger;
 }
 
-std::string utf8(const std::filesystem::path& path) {
-  const std::u8string text = path.u8string();
-  return std::string(text.begin(), text.end());
-}
-
 SessionOptions session_options(const OrtEnv& env, const OrtSessionOptions* given) {
   SessionOptions options;
   options.log = std::make_shared<SessionLog>(session_logger(env, given));

@@ -5,6 +5,7 @@
 #include "abi/options.h"
 #include "abi/value.h"
 #include "base/known_words.h"
+#include "base/paths.h"
 #include "capi/guard.h"
 #include "capi/table.h"
 
@@ -244,7 +245,7 @@ OrtStatus* ORT_API_CALL AddExternalInitializersFromFilesInMemory(OrtSessionOptio
       const ORTCHAR_T* name = &checked(names[i], "external_initializer_file_names[i]");
       if (!*name) fail(ErrorCode::invalid_argument, "external data file {}: the name is empty", i);
       if (std::ranges::any_of(o.external_files, [&](const auto& file) { return file.name == name; })) {
-        fail(ErrorCode::invalid_argument, "external data file '{}' was added before", std::filesystem::path(name).string());
+        fail(ErrorCode::invalid_argument, "external data file '{}' was added before", utf8(name));
       }
       o.external_files.push_back({name, checked_array(buffers[i], lengths[i], "external_initializer_file_buffer_array[i]"), lengths[i]});
     }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "onnx/proto.h"
 #include "onnx/writer.h"
 
@@ -42,7 +43,7 @@ void FileSink::commit() {
   if (is_used_) {
     file_.commit();
   } else {
-    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove(as_path(path_), ignored);
   }
 }
 

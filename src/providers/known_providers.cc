@@ -9,7 +9,9 @@
 #include <span>
 
 #include "base/dynamic_library.h"
+#include "base/environment.h"
 #include "base/nearest.h"
+#include "base/paths.h"
 
 namespace rh {
 
@@ -59,10 +61,10 @@ std::string provider_file(std::string_view key) { return fmt::format("roundhouse
 
 std::vector<std::filesystem::path> provider_folders() {
   std::vector<std::filesystem::path> folders;
-  const char* listed = std::getenv("ROUNDHOUSE_PROVIDER_PATH");
-  for (std::string_view rest = listed ? listed : ""; !rest.empty();) {
+  const std::string listed = environment_variable("ROUNDHOUSE_PROVIDER_PATH").value_or("");
+  for (std::string_view rest = listed; !rest.empty();) {
     const size_t end = std::min(rest.find(kPathSeparator), rest.size());
-    if (end > 0) folders.emplace_back(rest.substr(0, end));
+    if (end > 0) folders.push_back(as_path(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (auto own = own_library_folder(); !own.empty()) folders.push_back(std::move(own));
@@ -104,7 +106,7 @@ std::string why_unavailable(std::string_view name, const std::vector<std::string
     if (const std::string problem = vendor_state(*known).problem; !problem.empty()) return fmt::format("{}: {}", known->name, problem);
   }
   std::vector<std::string> folders;
-  for (const auto& folder : provider_folders()) folders.push_back("'" + folder.string() + "'");
+  for (const auto& folder : provider_folders()) folders.push_back("'" + utf8(folder) + "'");
   return fmt::format(
       "{} is not installed: no file {} in {}; put it there, name its folder in ROUNDHOUSE_PROVIDER_PATH, or register a provider library "
       "(register_execution_provider_library); available: {}",

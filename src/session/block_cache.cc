@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/aligned.h"
 #include "base/out_of_memory.h"
 #include "session/binding.h"
 
@@ -10,14 +11,13 @@ namespace rh {
 namespace {
 
 constexpr size_t kSmallestBlock = 256;
-constexpr size_t kLargestBlock = size_t{1} << 62;
 // Below this, what is kept is not worth the trouble.
 constexpr size_t kAlwaysKept = 256 << 10;
 
 }  // namespace
 
 size_t block_bytes(size_t bytes) {
-  if (bytes > kLargestBlock) throw OutOfMemory(bytes, "a tensor");
+  if (bytes > kMoreThanMemory) throw OutOfMemory(bytes, "a tensor");
   return bytes <= kSmallestBlock ? kSmallestBlock : static_cast<size_t>(bucket(static_cast<int64_t>((bytes + 63) / 64 * 64)));
 }
 
@@ -25,7 +25,7 @@ BlockCache::Block BlockCache::take(size_t bytes) {
   const size_t wanted = block_bytes(bytes);
   const size_t most = std::max(most_taken_, taken_bytes_ + wanted);
   const bool may_grow = bytes_within(most, wanted);
-  const size_t limit = may_grow || device_ ? std::max<size_t>(4 * bytes, 4096) : kLargestBlock;
+  const size_t limit = may_grow || device_ ? std::max<size_t>(4 * bytes, 4096) : kMoreThanMemory;
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     if (at->bytes() >= bytes && at->bytes() <= limit && (best == idle_.end() || at->bytes() < best->bytes())) best = at;

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/known_words.h"
+#include "base/paths.h"
 #include "onnx/tensor_writer.h"
 
 namespace rh {
@@ -117,8 +118,8 @@ bool wants_context_model(const SessionOptions& options) { return options.setting
 std::string context_model_path(const ModelInfo& model, const SessionOptions& options) {
   std::string path = options.settings.context_model_path;
   if (path.empty() && !model.path.empty()) {
-    const std::filesystem::path from(model.path);
-    path = (from.parent_path() / (from.stem().string() + "_ctx.onnx")).string();
+    const std::filesystem::path from = as_path(model.path);
+    path = utf8(from.parent_path() / (from.stem() += "_ctx.onnx"));
   }
   if (path.empty()) {
     fail(ErrorCode::invalid_argument,
@@ -130,8 +131,10 @@ std::string context_model_path(const ModelInfo& model, const SessionOptions& opt
 void write_context_model(const ModelInfo& model, const Graph& graph, const SessionOptions& options) {
   namespace fs = std::filesystem;
   const std::string path = context_model_path(model, options);
-  if (fs::is_directory(path)) fail(ErrorCode::fail, "'ep.context_file_path' is the folder '{}', expected a file", path);
-  if (fs::exists(path)) fail(ErrorCode::fail, "the file \"{}\" of the compiled model {} Or name another in 'ep.context_file_path'", path, words::kContextThere);
+  if (fs::is_directory(as_path(path))) fail(ErrorCode::fail, "'ep.context_file_path' is the folder '{}', expected a file", path);
+  if (fs::exists(as_path(path))) {
+    fail(ErrorCode::fail, "the file \"{}\" of the compiled model {} Or name another in 'ep.context_file_path'", path, words::kContextThere);
+  }
   const std::string& external = options.settings.context_weights_file;
   if (external.empty()) return write_file(path, onnx::write_model(model, graph));
   onnx::FileSink sink(join_path(parent_folder(path), external), external, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/aligned.h"
 #include "base/out_of_memory.h"
 #include "base/pages.h"
 #include "session/executor.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kSmallArena = size_t{2} << 20;  // a large page
 
 size_t aligned_bytes(size_t bytes) {
-  if (bytes > (size_t{1} << 62)) throw OutOfMemory(bytes);
+  if (bytes > kMoreThanMemory) throw OutOfMemory(bytes);
   return std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/paths.h"
 #include "session/session.h"
 #include "settings/keys.h"
 
@@ -13,7 +14,7 @@ namespace rh {
 namespace {
 
 void expect_file(const std::string& file, const char* key, const char* remedy) {
-  if (file.empty() || std::filesystem::exists(file)) return;
+  if (file.empty() || std::filesystem::exists(as_path(file))) return;
   fail(ErrorCode::fail, "config entry '{}' names the file '{}', which does not exist{}", key, file, remedy);
 }
 

@@ -6,13 +6,14 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/paths.h"
 
 namespace rh {
 
 void write_node_partition(const Plan& plan, const SessionOptions& options) {
   const std::string& path = options.settings.node_partition_file;
   if (path.empty()) return;
-  if (std::filesystem::exists(path)) {
+  if (std::filesystem::exists(as_path(path))) {
     if (!options.log) return;
     options.log->log(LogSeverity::warning, "session", fmt::format("nodes run in their own order, not in that of the file '{}'", path));
     return;

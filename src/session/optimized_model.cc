@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "onnx/tensor_writer.h"
 #include "onnx/writer.h"
 #include "settings/keys.h"
@@ -17,9 +18,9 @@ constexpr size_t kUsualLeastBytes = 1024;
 std::string external_file(const Model& model, const SessionOptions& options) {
   const std::string& name = options.settings.optimized_weights_file;
   if (name.empty()) return onnx::fits_in_a_message(*model.graph) ? name : file_name(options.optimized_model_path) + ".data";
-  const std::filesystem::path path(name);
+  const std::filesystem::path path = as_path(name);
   for (const auto& part : path) {
-    if (!path.is_absolute() && part != "..") continue;
+    if (!path.has_root_path() && part != "..") continue;
     fail(ErrorCode::invalid_argument, "config entry '{}' is '{}', expected a file in the folder of the optimized model",
          kKeyOf<&Settings::optimized_weights_file>, name);
   }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "base/aligned.h"
 #include "base/out_of_memory.h"
 
 namespace rh {
 
 size_t output_block_bytes(size_t bytes) {
-  constexpr size_t kStep = 256 << 10, kLargest = size_t{1} << 62;
-  if (bytes > kLargest) throw OutOfMemory(bytes, "a tensor");
+  constexpr size_t kStep = 256 << 10;
+  if (bytes > kMoreThanMemory) throw OutOfMemory(bytes, "a tensor");
   return (bytes + kStep - 1) / kStep * kStep;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/fork_mutex.h"
 #include "base/json_text.h"
@@ -39,9 +40,7 @@ int64_t microseconds(Profiler::Clock::duration duration) { return std::chrono::d
 
 Profiler::Profiler(const std::string& prefix, Profiler* also) : also_(also) {
   const auto now = system_start_;
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  std::tm local{};
-  localtime_r(&seconds, &local);
+  const std::tm local = local_time(std::chrono::system_clock::to_time_t(now));
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%d_%H-%M-%S", &local);
   const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();

@@ -1,9 +1,9 @@
 #include "tensor/tensor.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/aligned.h"
 #include "base/fork_mutex.h"
 #include "base/out_of_memory.h"
 #include "base/pages.h"
@@ -20,14 +20,14 @@ constexpr size_t kKeptByHeap = (size_t{32} << 20) - 8192;
 class HostAllocator final : public Allocator {
  public:
   void* allocate(size_t bytes) override {
-    if (bytes > (size_t{1} << 62)) throw OutOfMemory(bytes, "a tensor");
+    if (bytes > kMoreThanMemory) throw OutOfMemory(bytes, "a tensor");
     const size_t rounded = std::max(kTensorAlignment, (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment);
-    void* memory = std::aligned_alloc(kTensorAlignment, rounded);
+    void* memory = allocate_aligned(kTensorAlignment, rounded);
     if (!memory) throw OutOfMemory(bytes, "a tensor");
     if (rounded > kKeptByHeap) prefer_large_pages(memory, rounded);
     return memory;
   }
-  void deallocate(void* memory) override { std::free(memory); }
+  void deallocate(void* memory) override { free_aligned(memory); }
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/file.h"
+#include "base/paths.h"
 #include "graph/check.h"
 #include "graph/text_print.h"
 #include "ops/impossible_shapes.h"
@@ -133,12 +135,8 @@ class Driver {
     if (options_.dump_folder.empty()) return;
     const std::string path = fmt::format("{}/{:04}_{}.{}.txt", options_.dump_folder, version_, passes_[pass].name, when);
     std::error_code ignored;
-    std::filesystem::create_directories(options_.dump_folder, ignored);
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (!file) fail(ErrorCode::fail, "cannot write '{}'", path);
-    const std::string text = print(main_, {.types = true});
-    const bool ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) != 0 || !ok) fail(ErrorCode::fail, "cannot write '{}'", path);
+    std::filesystem::create_directories(as_path(options_.dump_folder), ignored);
+    write_file(path, print(main_, {.types = true}));
   }
 
   static void list_live(const Graph& graph, std::unordered_set<const OriginalNode*>& live) {

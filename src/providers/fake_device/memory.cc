@@ -1,9 +1,9 @@
 #include "providers/fake_device/memory.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/aligned.h"
 #include "base/error.h"
 
 namespace rh::fake_device {
@@ -18,7 +18,7 @@ constexpr int kFreed = 0xdd;
 uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 void* aligned(size_t bytes) {
-  return bytes > SIZE_MAX / 2 ? nullptr : std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment + kAlignment);
+  return bytes > SIZE_MAX / 2 ? nullptr : allocate_aligned(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment + kAlignment);
 }
 
 bool contains(const std::map<uintptr_t, size_t>& blocks, uintptr_t address, size_t bytes) {
@@ -31,7 +31,7 @@ bool contains(const std::map<uintptr_t, size_t>& blocks, uintptr_t address, size
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
-  for (const auto& [block, bytes] : freed_) std::free(block);
+  for (const auto& [block, bytes] : freed_) free_aligned(block);
 }
 
 void* DeviceMemory::allocate(size_t bytes, size_t usable) {
@@ -59,7 +59,7 @@ void DeviceMemory::free(void* block) {
   blocks_.erase(at);
   while (freed_bytes_ > kKeptBytes) {
     freed_bytes_ -= freed_.front().second;
-    std::free(freed_.front().first);
+    free_aligned(freed_.front().first);
     freed_.pop_front();
   }
 }
@@ -73,7 +73,7 @@ void* DeviceMemory::allocate_pinned(size_t bytes) {
 
 void DeviceMemory::free_pinned(void* block) {
   const std::lock_guard lock(mutex_);
-  if (pinned_.erase(number(block)) > 0) std::free(block);
+  if (pinned_.erase(number(block)) > 0) free_aligned(block);
 }
 
 bool DeviceMemory::is_pinned(const void* address, size_t bytes) const {

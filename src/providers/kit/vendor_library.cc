@@ -1,13 +1,14 @@
 #include "providers/kit/vendor_library.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <vector>
 
 #include "base/dynamic_library.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/fork_mutex.h"
+#include "base/paths.h"
 
 namespace rh::kit {
 
@@ -20,24 +21,24 @@ ForkMutex s_loading;
 
 VendorLibrary::VendorLibrary(const VendorLibrarySpec& spec) : title_(spec.title), stays_loaded_(spec.stays_loaded) {
   std::vector<std::string> places;
-  const char* from_environment = spec.variable ? std::getenv(spec.variable) : nullptr;
+  const std::string named = spec.variable ? environment_variable(spec.variable).value_or("") : "";
   if (!spec.found.empty()) {
     places.emplace_back(spec.found);
   } else if (!spec.given.empty()) {
     places.emplace_back(spec.given);  // who names one means that one
-  } else if (from_environment && *from_environment) {
-    places.emplace_back(from_environment);
+  } else if (!named.empty()) {
+    places.push_back(named);
   } else {
     std::error_code ignored;
     const std::filesystem::path beside = own_library_folder() / spec.file;
-    if (std::filesystem::exists(beside, ignored)) places.push_back(beside.string());
+    if (std::filesystem::exists(beside, ignored)) places.push_back(utf8(beside));
     places.emplace_back(spec.file);
   }
   std::string reason;
   for (const std::string& place : places) {
     try {
       const std::lock_guard lock(s_loading);
-      handle_ = open_library(std::filesystem::path(place).c_str());
+      handle_ = open_library(as_path(place).c_str());
       path_ = place;
       return;
     } catch (const Error& error) {

@@ -5,6 +5,7 @@
 
 #include "abi/allocator.h"
 #include "abi/arena_allocator.h"
+#include "base/paths.h"
 #include "providers/plugin/call.h"
 #include "providers/plugin/time_limit.h"
 #include "settings/settings.h"
@@ -30,9 +31,9 @@ const char* text_or(const char* text, const char* otherwise) { return text && *t
 
 Library::Library(std::string name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger,
                  std::span<const OrtHardwareDevice* const> hardware, std::chrono::milliseconds limit)
-    : name_(std::move(name)), file_(std::filesystem::path(path).string()), logger_(std::make_shared<const OrtLogger>(logger)) {
+    : name_(std::move(name)), file_(utf8(path)), logger_(std::make_shared<const OrtLogger>(logger)) {
   std::error_code ignored;
-  if (file_.find('/') != std::string::npos && !std::filesystem::exists(path, ignored)) {
+  if (std::filesystem::path(path).has_parent_path() && !std::filesystem::exists(path, ignored)) {
     fail(ErrorCode::fail, "provider library '{}': there is no file '{}': give the path of the library that was built or installed", name_,
          file_);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "providers/kit/graph/value_import.h"
 #include "providers/kit/host/options.h"
 
@@ -66,7 +67,7 @@ bool is_printable(const std::string& name) {
 
 /// A name that leads out of the model's folder is none that a compiled model may give.
 bool is_below_folder(const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  const std::filesystem::path path = as_path(name).lexically_normal();
   return !path.is_absolute() && *path.begin() != "..";
 }
 
@@ -154,8 +155,8 @@ void EpContext::write_data(const std::string& name, const std::string& artifact)
 OrtNode* EpContext::write(const OrtNode& unit, const std::string& artifact, const std::string& made_by, const std::string& source) {
   const OrtApi& api = *host_.api;
   if (model_path_.empty() && !source.empty()) {  // where hosts write the model when nothing else is said
-    const std::filesystem::path path(source);
-    model_path_ = (path.parent_path() / (path.stem().string() + "_ctx.onnx")).string();
+    const std::filesystem::path path = as_path(source);
+    model_path_ = utf8(path.parent_path() / (path.stem() += "_ctx.onnx"));
   }
   const std::string name = text_of(host_, api.Node_GetName, &unit);
   std::string data = artifact;
@@ -166,8 +167,8 @@ OrtNode* EpContext::write(const OrtNode& unit, const std::string& artifact, cons
            "'ep.context_embed_mode' to 1",
            provider_);
     }
-    const std::string stem = model_path_.empty() ? provider_ : std::filesystem::path(model_path_).stem().string();
-    data = stem + "_" + std::filesystem::path(name).filename().string() + ".bin";
+    const std::string stem = model_path_.empty() ? provider_ : utf8(as_path(model_path_).stem());
+    data = stem + "_" + utf8(as_path(name).filename()) + ".bin";
     write_data(data, artifact);
   }
   Attributes attributes(host_);
@@ -195,7 +196,7 @@ OrtNode* EpContext::write(const OrtNode& unit, const std::string& artifact, cons
 std::string model_path(const Host& host, const OrtGraph& graph) {
   const ORTCHAR_T* path = nullptr;
   check(host, host.api->Graph_GetModelPath(&graph, &path));
-  return path ? std::filesystem::path(path).string() : std::string();
+  return path ? utf8(path) : std::string();
 }
 
 }  // namespace rh::kit

@@ -1,0 +1,24 @@
+#pragma once
+
+// The system's header, and what the files for Windows (*_windows.cc) share.
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+
+#include <string>
+#include <string_view>
+
+namespace rh {
+
+/// The system's words for an error with its number: "Access is denied (Windows error 5)".
+std::string windows_reason(DWORD error);
+
+/// The path that text in UTF-8 names, as the system's functions take it: one that is too long for their old limit is made absolute and
+/// gets the prefix that lifts it.
+std::wstring windows_path(std::string_view utf8);
+
+}  // namespace rh
