@@ -55,6 +55,8 @@ extern "C" {
 #define ORT_API_CALL __stdcall
 #ifdef ORT_DLL_IMPORT
 #define ORT_EXPORT __declspec(dllimport)
+#elif defined(__MINGW32__)
+#define ORT_EXPORT __attribute__((visibility("default")))
 #else
 #define ORT_EXPORT
 #endif

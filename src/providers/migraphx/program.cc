@@ -1,53 +1,15 @@
 #include "providers/migraphx/program.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
+#include "base/memory_file.h"
 #include "onnx/writer.h"
 #include "providers/kit/host/float_environment.h"
 
 namespace rh::migraphx {
 
 namespace {
-
-/// A file of the system's memory, which MIGraphX reads and writes by its name.
-class MemoryFile {
- public:
-  MemoryFile() : number_(::memfd_create("compiled program", MFD_CLOEXEC)) {
-    if (number_ < 0) fail(ErrorCode::fail, "no memory file for a compiled program: {}", std::strerror(errno));
-  }
-  ~MemoryFile() { ::close(number_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  std::string path() const { return fmt::format("/proc/self/fd/{}", number_); }
-
-  std::string read() const {
-    const off_t size = ::lseek(number_, 0, SEEK_END);
-    std::string bytes(size > 0 ? static_cast<size_t>(size) : 0, '\0');
-    move_all(bytes.size(), [&](size_t at) { return ::pread(number_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at)); });
-    return bytes;
-  }
-  void write(std::string_view bytes) const {
-    move_all(bytes.size(), [&](size_t at) { return ::pwrite(number_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at)); });
-  }
-
- private:
-  static void move_all(size_t size, FunctionRef<ssize_t(size_t)> step) {
-    for (size_t at = 0; at < size;) {
-      const ssize_t moved = step(at);
-      if (moved < 0 && errno == EINTR) continue;
-      if (moved <= 0) fail(ErrorCode::fail, "a compiled program is not moved to its end: {}", std::strerror(errno));
-      at += static_cast<size_t>(moved);
-    }
-  }
-
-  int number_;
-};
 
 /// MIGraphX has no values of rank 0: they have one element.
 bool is_shape(const std::vector<size_t>& lengths, const Shape& shape) {
@@ -174,7 +136,7 @@ CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, std::stri
       bytes_(bytes.size()) {
   const Runtime& runtime = shared_->runtime;
   const Api& api = runtime.api();
-  const MemoryFile file;
+  const MemoryFile file("a compiled program");
   file.write(bytes);
   const auto options = runtime.make("file_options", api.file_options_destroy, api.file_options_create);
   program_ = runtime.make("load", api.program_destroy, api.load, file.path().c_str(), options.get());
@@ -183,10 +145,12 @@ CompiledProgram::CompiledProgram(std::shared_ptr<const Shared> shared, std::stri
 
 std::string CompiledProgram::save() const {
   const Api& api = shared_->runtime.api();
-  const MemoryFile file;
+  const MemoryFile file("a compiled program");
   const auto options = shared_->runtime.make("file_options", api.file_options_destroy, api.file_options_create);
   shared_->runtime.call("save", api.save, program_.get(), file.path().c_str(), options.get());
-  return file.read();
+  std::string bytes;
+  file.append_to(bytes);
+  return bytes;
 }
 
 // Inputs that nothing takes are no parameters.

@@ -1,12 +1,9 @@
 #include "providers/openvino/compiled.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
+#include "base/memory_file.h"
 #include "onnx/writer.h"
 #include "providers/openvino/rewrites.h"
 #include "providers/openvino/weights.h"
@@ -168,38 +165,6 @@ OwnedCompiled compile(const Runtime& runtime, const Source& source, const Compil
   return {compiled, api.compiled_model_free};
 }
 
-namespace {
-
-/// A file of the system's memory, which OpenVINO writes by its name.
-class MemoryFile {
- public:
-  MemoryFile() : number_(::memfd_create("compiled model", MFD_CLOEXEC)) {
-    if (number_ < 0) fail(ErrorCode::fail, "no memory file for a compiled model: {}", std::strerror(errno));
-  }
-  ~MemoryFile() { ::close(number_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  std::string path() const { return fmt::format("/proc/self/fd/{}", number_); }
-
-  void append_to(std::string& bytes) const {
-    const off_t size = ::lseek(number_, 0, SEEK_END);
-    const size_t begin = bytes.size();
-    bytes.resize(begin + (size > 0 ? static_cast<size_t>(size) : 0));
-    for (size_t at = begin; at < bytes.size();) {
-      const ssize_t got = ::pread(number_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at - begin));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail(ErrorCode::fail, "a compiled model is not read to its end: {}", std::strerror(errno));
-      at += static_cast<size_t>(got);
-    }
-  }
-
- private:
-  int number_;
-};
-
-}  // namespace
-
 // The interface takes no properties with the bytes: they are the device's in this session's core. Without them precision is lost.
 OwnedCompiled import_model(const Runtime& runtime, std::string_view bytes, const CompileSettings& settings) {
   for (const auto& [name, value] : settings.properties) runtime.set_property(settings.device, name, value);
@@ -210,7 +175,7 @@ OwnedCompiled import_model(const Runtime& runtime, std::string_view bytes, const
 }
 
 std::string export_model(const Runtime& runtime, const CompiledModel& model, std::string head) {
-  const MemoryFile file;
+  const MemoryFile file("a compiled model");
   runtime.check(runtime.api().compiled_model_export_model(&model, file.path().c_str()), "export_model");
   const size_t before = head.size();
   file.append_to(head);

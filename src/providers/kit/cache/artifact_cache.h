@@ -1,23 +1,23 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "providers/kit/cache/artifact.h"
+#include "providers/kit/cache/artifact_folder.h"
 #include "providers/kit/cache/artifact_maker.h"
 
 namespace rh::kit {
 
-/// ROUNDHOUSE_CACHE_DIR, else "roundhouse" in XDG_CACHE_HOME or in ~/.cache; empty where none of them is set.
+/// ROUNDHOUSE_CACHE_DIR, else "roundhouse" in XDG_CACHE_HOME or in ~/.cache (on Windows in LOCALAPPDATA); empty where none is set.
 std::string default_cache_folder();
 
 /// Artifacts on disk, each a file that is named by its key. Several processes and threads may use one folder. What goes wrong is a warning:
 /// the provider compiles as if there were no cache.
 class ArtifactCache {
  public:
-  using Warn = std::function<void(const std::string& sentence)>;
+  using Warn = ArtifactFolder::Warn;
   ArtifactCache(CacheSettings settings, Warn warn) : settings_(std::move(settings)), warn_(std::move(warn)) {}
 
   bool is_on() const { return !settings_.folder.empty(); }
@@ -31,9 +31,8 @@ class ArtifactCache {
   void name_key(const std::string& name, const std::string& key);
 
  private:
-  class Folder;
   /// Nothing, after a warning, where the folder cannot be used; the cache is off from then on.
-  std::optional<Folder> open_folder();
+  std::optional<ArtifactFolder> open_folder();
   std::optional<OwnedBytes> read(const std::string& file);
   void write(const std::string& file, std::string_view head, std::string_view bytes);
 

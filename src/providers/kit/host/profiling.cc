@@ -1,9 +1,9 @@
 #include "providers/kit/host/profiling.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
+
+#include "base/process.h"
 
 namespace rh::kit {
 
@@ -72,7 +72,7 @@ struct Profiler : OrtEpProfilerImpl {
       const char* values[] = {event.nodes.c_str(), event.region.c_str()};
       OrtProfilingEvent* one = nullptr;
       check(host, host.ep->CreateProfilingEvent(
-                      OrtProfilingEventCategory_KERNEL, ::getpid(), static_cast<int32_t>(event.thread & 0x7fffffff), event.name.c_str(),
+                      OrtProfilingEventCategory_KERNEL, process_number(), static_cast<int32_t>(event.thread & 0x7fffffff), event.name.c_str(),
                       microseconds(event.begin - began), microseconds(event.end - event.begin), keys, values, std::size(keys), &one));
       made.emplace_back(one, host.ep->ReleaseProfilingEvent);
       list.push_back(one);
