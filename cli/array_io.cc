@@ -10,6 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "system.h"
+
 namespace rh::cli {
 
 namespace {
@@ -60,7 +62,7 @@ const Element* find(ONNXTensorElementDataType type) {
 [[noreturn]] void fail(const std::string& path, const std::string& what) { throw std::runtime_error(path + ": " + what); }
 
 std::string read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream(as_path(path), std::ios::binary);
   if (!stream) fail(path, std::string("cannot be read: ") + std::strerror(errno));
   std::ostringstream text;
   text << stream.rdbuf();
@@ -225,7 +227,7 @@ void write_npy(const std::string& path, const Ort::Value& value) {
   std::string header = std::string("{'descr': '") + e->numpy + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
-  std::ofstream stream(path, std::ios::binary);
+  std::ofstream stream(as_path(path), std::ios::binary);
   stream << "\x93NUMPY" << '\x01' << '\x00' << static_cast<char>(header.size() & 0xff) << static_cast<char>(header.size() >> 8) << header;
   stream.write(static_cast<const char*>(value.GetTensorRawData()), static_cast<std::streamsize>(info.GetElementCount() * e->bytes));
   if (!stream.flush()) fail(path, "cannot be written");

@@ -1,5 +1,3 @@
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "model_options.h"
 #include "peer.h"
 #include "print.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -20,12 +19,6 @@ namespace rh::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-int64_t peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
-}
 
 nlohmann::json latency_of(const Measurement& m) {
   const double sum = std::accumulate(m.ms.begin(), m.ms.end(), 0.0);
@@ -46,7 +39,7 @@ struct Bench {
     const auto load_begin = Clock::now();
     Ort::Session session = options.session();
     const double load_ms = std::chrono::duration<double, std::milli>(Clock::now() - load_begin).count();
-    const int64_t loaded_bytes = peak_bytes();
+    const int64_t loaded_bytes = peak_memory_bytes();
     const std::vector<NamedValue> inputs = options.values(session);
     Runner runner(session, inputs);
     double first_ms = 0;
@@ -60,7 +53,7 @@ struct Bench {
     report["runs_per_second"] = ours.runs_per_second();
     const nlohmann::json statistics = report_of(session)["statistics"];
     report["memory_bytes"] = {{"peak_after_load", loaded_bytes},
-                              {"peak", peak_bytes()},
+                              {"peak", peak_memory_bytes()},
                               {"weights", statistics["constant_bytes"]},
                               {"planned_peak", statistics["planned_peak_bytes"]}};
     if (globals.json) {

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "model_options.h"
 #include "print.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -25,9 +26,10 @@ fs::path default_folder() {
     const char* value = std::getenv(name);
     return value && *value ? value : nullptr;
   };
-  if (const char* given = set("ROUNDHOUSE_CACHE_DIR")) return given;
-  if (const char* caches = set("XDG_CACHE_HOME")) return fs::path(caches) / "roundhouse";
-  if (const char* home = set("HOME")) return fs::path(home) / ".cache" / "roundhouse";
+  if (const char* given = set("ROUNDHOUSE_CACHE_DIR")) return as_path(given);
+  if (const char* caches = set("XDG_CACHE_HOME")) return as_path(caches) / "roundhouse";
+  if (const char* home = set("HOME")) return as_path(home) / ".cache" / "roundhouse";
+  if (const char* local = set("LOCALAPPDATA")) return as_path(local) / "roundhouse" / "cache";
   throw std::runtime_error("the cache has no folder: set ROUNDHOUSE_CACHE_DIR, or name it with --dir");
 }
 
@@ -49,15 +51,15 @@ struct Cache {
   ModelOptions options;
 
   int operator()(const Globals& globals) const {
-    if (!folder.empty()) ::setenv("ROUNDHOUSE_CACHE_DIR", folder.c_str(), 1);  // for the providers of `warm`
+    if (!folder.empty()) set_variable("ROUNDHOUSE_CACHE_DIR", folder);  // for the providers of `warm`
     const json before = entries();
-    json report{{"folder", default_folder().string()}, {"action", action}};
+    json report{{"folder", utf8(default_folder())}, {"action", action}};
     if (action == "warm") {
       if (options.model.empty()) throw std::runtime_error("cache warm: name a model");
       const Ort::Session session = options.session();
       report["entries"] = added_since(before);
       if (before.empty() && report["entries"].empty()) {
-        throw std::runtime_error("cache warm: nothing is kept in '" + default_folder().string() +
+        throw std::runtime_error("cache warm: nothing is kept in '" + utf8(default_folder()) +
                                  "': no provider of the session keeps what it compiles, or the folder is not one that it may use");
       }
     } else {

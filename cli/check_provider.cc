@@ -12,6 +12,7 @@
 #include "print.h"
 #include "provider_checks.h"
 #include "skip_list.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -55,7 +56,7 @@ class ProviderReport {
   ProviderReport(const Settings& settings, const Globals& globals) : settings_(settings), globals_(globals) {
     if (!settings.skip_file.empty()) skips_ = SkipList(settings.skip_file);
     for (const ProviderCheck& check : provider_checks()) skips_.mark_known(check.name);
-    request_ = {{"library", std::filesystem::absolute(settings.library).string()},
+    request_ = {{"library", utf8(std::filesystem::absolute(as_path(settings.library)))},
                 {"ep", settings.ep},
                 {"options", json::object()},
                 {"only", settings.only},
@@ -89,8 +90,8 @@ class ProviderReport {
 
   /// A process that tells of its checks; `first` is what it is at where it dies before it tells of any.
   void run_process(std::vector<std::string> command, std::chrono::milliseconds limit, const std::string& first) {
-    const std::string file = (folder_ / "request").string();
-    std::ofstream(file) << request_;
+    const std::string file = utf8(folder_ / "request");
+    std::ofstream(as_path(file)) << request_;
     command.push_back(file);
     ChildProcess child(std::move(command));
     std::string at = first;

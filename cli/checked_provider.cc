@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model_options.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -111,14 +112,14 @@ std::string CheckedSession::Copies::text() const {
 
 CheckedProvider::CheckedProvider(std::string library, std::string ep_name, std::map<std::string, std::string> options)
     : library_(std::move(library)), wanted_(std::move(ep_name)), options_(std::move(options)) {
-  environment().RegisterExecutionProviderLibrary(kRegistration, library_);
+  environment().RegisterExecutionProviderLibrary(kRegistration, as_path(library_).native());
   find_devices();
 }
 
 void CheckedProvider::load_again() {
   devices_.clear();
   environment().UnregisterExecutionProviderLibrary(kRegistration);
-  environment().RegisterExecutionProviderLibrary(kRegistration, library_);
+  environment().RegisterExecutionProviderLibrary(kRegistration, as_path(library_).native());
   find_devices();
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "peer.h"
+#include "system.h"
 
 namespace rh::cli {
 

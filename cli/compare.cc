@@ -9,6 +9,7 @@
 #include "model_options.h"
 #include "peer.h"
 #include "print.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -235,8 +236,8 @@ struct Compare {
 
   Log log_peer(const SessionSettings& reference, const std::vector<NamedValue>& inputs, nlohmann::json& settings) const {
     const TemporaryFolder folder;
-    const std::string exposed = (folder / "exposed.onnx").string();
-    Ort::ThrowOnError(RhExposeValues(options.model.c_str(), exposed.c_str()));
+    const std::string exposed = utf8(folder / "exposed.onnx");
+    Ort::ThrowOnError(RhExposeValues(as_path(options.model).c_str(), as_path(exposed).c_str()));
     Peer other(peer, exposed, reference, inputs);
     settings = other.name() + ", " + reference.text();
     Log log;

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "print.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -24,7 +25,7 @@ struct Convert {
 };
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(as_path(path), std::ios::binary);
   if (!file) throw std::runtime_error("cannot read '" + path + "'");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -55,8 +56,8 @@ json converted(const Convert& convert) {
   }
   Ort::AllocatorWithDefaultOptions allocator;
   char* text = nullptr;
-  Ort::ThrowOnError(
-      RhConvertModel(convert.model.c_str(), convert.output.c_str(), keys.data(), values.data(), keys.size(), allocator, &text));
+  Ort::ThrowOnError(RhConvertModel(as_path(convert.model).c_str(), as_path(convert.output).c_str(), keys.data(), values.data(), keys.size(),
+                                   allocator, &text));
   json report = json::parse(Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get());
   report["output"] = convert.output;
   return report;

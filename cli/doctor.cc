@@ -13,6 +13,7 @@
 #include "print.h"
 #include "probe.h"
 #include "python_packages.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -44,7 +45,7 @@ class Examination : Finding {
  private:
   bool check_file() {
     std::error_code error;
-    if (!std::filesystem::exists(library_, error))
+    if (!std::filesystem::exists(as_path(library_), error))
       return conclude("there is no file '" + library_ + "'", "give the path of the plugin's library");
     try {
       if (read_elf(library_).for_this_machine) return true;
@@ -158,7 +159,7 @@ struct Doctor {
     if (provider.contains("name")) return provider["name"];
     const json& probe = provider["probe"];
     if (probe.is_object() && !probe["providers"].empty()) return probe["providers"][0]["name"];
-    return std::filesystem::path(provider["library"].get<std::string>()).filename().string();
+    return utf8(as_path(provider["library"].get<std::string>()).filename());
   }
 
   void print(const Globals& globals, const json& report) const {

@@ -13,6 +13,7 @@
 #include "node_costs.h"
 #include "print.h"
 #include "runner.h"
+#include "system.h"
 #include "terminal.h"
 #include "words.h"
 
@@ -26,7 +27,7 @@ json explanation(const ModelOptions& options) {
   Ort::AllocatorWithDefaultOptions allocator;
   char* text = nullptr;
   const Ort::SessionOptions session = options.settings.options();
-  Ort::ThrowOnError(RhExplainModel(environment(), options.model.c_str(), session, allocator, &text));
+  Ort::ThrowOnError(RhExplainModel(environment(), as_path(options.model).c_str(), session, allocator, &text));
   return json::parse(Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get());
 }
 
@@ -227,7 +228,7 @@ struct Explain {
   }
 
   void write_page(const json& report) const {
-    std::ofstream stream(html, std::ios::binary);
+    std::ofstream stream(as_path(html), std::ios::binary);
     stream << explain_page(report);
     if (!stream.flush()) throw std::runtime_error("--html " + html + ": cannot be written");
   }

@@ -7,6 +7,7 @@
 #include "memory_plan.h"
 #include "model_options.h"
 #include "print.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -57,7 +58,7 @@ Command declare_inspect(CLI::App& app, const Globals& globals) {
   return [inspect, &globals] {
     Ort::AllocatorWithDefaultOptions allocator;
     char* text = nullptr;
-    Ort::ThrowOnError(RhInspectModel(inspect->model.c_str(), allocator, &text));
+    Ort::ThrowOnError(RhInspectModel(as_path(inspect->model).c_str(), allocator, &text));
     nlohmann::json report = nlohmann::json::parse(Ort::AllocatedStringPtr(text, Ort::detail::AllocatedFree(allocator)).get());
     if (inspect->memory) report["memory"] = memory_plan(SessionSettings().open(inspect->model), {}, inspect->dims);
     if (globals.json) {

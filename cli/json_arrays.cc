@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "array_io.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -92,7 +93,7 @@ Ort::Value tensor_of(const std::string& path, const nlohmann::json& json, ONNXTe
 
 std::vector<NamedValue> read_json_arrays(const std::string& path,
                                          const std::function<ONNXTensorElementDataType(const std::string& name)>& type_of) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream(as_path(path), std::ios::binary);
   if (!stream) fail(path, "cannot be read");
   nlohmann::json json;
   try {

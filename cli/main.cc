@@ -68,9 +68,11 @@ std::string command_name(std::string name) {
 
 int main(int argc, char** argv) {
   using namespace rh::cli;
-  if (argc == 2 && std::string(argv[1]) == kPeerArgument) return serve_as_peer();
-  if (argc == 4 && std::string(argv[1]) == kProbeArgument) return serve_as_probe(argv[2], argv[3]);
-  if (argc == 4 && std::string(argv[1]) == kCheckerArgument) return serve_as_checker(argv[2], argv[3]);
+  const std::vector<std::string> arguments = program_arguments(argc, argv);
+  const std::string first = arguments.empty() ? "" : arguments[0];
+  if (arguments.size() == 1 && first == kPeerArgument) return serve_as_peer();
+  if (arguments.size() == 3 && first == kProbeArgument) return serve_as_probe(arguments[1].c_str(), arguments[2].c_str());
+  if (arguments.size() == 3 && first == kCheckerArgument) return serve_as_checker(arguments[1].c_str(), arguments[2].c_str());
   CLI::App app("Runs ONNX models.", "roundhouse");
   Globals globals;
   app.add_option("--color", globals.color, "When to use colour")->check(CLI::IsMember({"auto", "always", "never"}));
@@ -85,12 +87,12 @@ int main(int argc, char** argv) {
     commands.emplace(sub, declare_##name(*sub, globals));          \
   }
 #include "command_list.inc"
+#include "system.h"
 #undef RH_COMMAND
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // it takes them from the end
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
     globals.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
     return report(globals, usage_error(app, arguments, error), 2);
   }

@@ -6,6 +6,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "system.h"
+
 namespace rh::cli {
 
 std::pair<std::string, std::string> split_entry(const std::string& text, const char* what) {
@@ -92,7 +94,7 @@ std::vector<std::string> register_plugin(const std::string& file) {
   const auto known = registered.find(file);
   if (known != registered.end()) return known->second;
   const size_t before = environment().GetEpDevices().size();
-  environment().RegisterExecutionProviderLibrary(("plugin" + std::to_string(registered.size())).c_str(), file);
+  environment().RegisterExecutionProviderLibrary(("plugin" + std::to_string(registered.size())).c_str(), as_path(file).native());
   std::vector<std::string>& names = registered[file];
   const auto devices = environment().GetEpDevices();
   for (size_t i = before; i < devices.size(); ++i) {
@@ -101,7 +103,9 @@ std::vector<std::string> register_plugin(const std::string& file) {
   return names;
 }
 
-Ort::Session SessionSettings::open(const std::string& model) const { return Ort::Session(environment(), model.c_str(), options()); }
+Ort::Session SessionSettings::open(const std::string& model) const {
+  return Ort::Session(environment(), as_path(model).c_str(), options());
+}
 
 Ort::SessionOptions SessionSettings::options() const {
   Ort::SessionOptions options;
@@ -215,7 +219,7 @@ std::vector<NamedValue> ModelOptions::given(const Ort::Session& session) const {
   };
   for (const std::string& text : inputs) {
     const size_t at = text.find('=');
-    const bool named = at != std::string::npos && !std::filesystem::exists(text);
+    const bool named = at != std::string::npos && !std::filesystem::exists(as_path(text));
     const std::string file = named ? text.substr(at + 1) : text;
     if (named && !contains(names, text.substr(0, at))) {
       throw std::runtime_error("--input " + text + ": the model has no input '" + text.substr(0, at) +

@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "system.h"
+
 namespace rh::cli {
 
 namespace {
@@ -25,7 +27,7 @@ void NodeCosts::add_value(const std::string& name, double bytes) {
 }
 
 NodeCosts NodeCosts::of_trace(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream(as_path(path), std::ios::binary);
   if (!stream) throw std::runtime_error("--profile " + path + ": there is no such file");
   const json trace = json::parse(stream, nullptr, false);
   NodeCosts costs;

@@ -2,26 +2,14 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "measure.h"
 #include "model_options.h"
+#include "system.h"
 
 namespace rh::cli {
-
-/// A folder that goes with its contents when this does.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Another library that speaks the same C ABI, with a session of its own in a child process, so that neither runtime disturbs the other.
 class Peer {

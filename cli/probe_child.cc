@@ -1,7 +1,5 @@
 // The child process of a probe: what is done with the library, told by a JSON line before each step.
-#include <dlfcn.h>
 #include <roundhouse/roundhouse_c_api.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
@@ -9,6 +7,7 @@
 #include "model_options.h"
 #include "probe.h"
 #include "runner.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -74,10 +73,9 @@ json device_json(const Ort::ConstEpDevice& device) {
 
 void probe(const std::string& library, int descriptor) {
   tell(descriptor, {{"step", "load the library"}});
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) throw std::runtime_error(dlerror());
+  void* handle = open_library(library);
   for (const char* name : {"CreateEpFactories", "ReleaseEpFactory"}) {
-    if (!dlsym(handle, name)) throw std::runtime_error(std::string("it exports no ") + name + ", so it is no library of providers");
+    if (!find_function(handle, name)) throw std::runtime_error(std::string("it exports no ") + name + ", so it is no library of providers");
   }
   tell(descriptor, {{"step", "register it and list its devices"}});
   const std::vector<std::string> names = register_plugin(library);
@@ -106,7 +104,7 @@ int serve_as_probe(const char* library, const char* descriptor) {
   } catch (const std::exception& error) {
     tell(out, {{"error", error.what()}});
   }
-  _exit(0);  // what the library does at exit is no concern of the probe
+  end_at_once(0);  // what the library does at exit is no concern of the probe
 }
 
 }  // namespace rh::cli

@@ -1,12 +1,11 @@
 // The child process of check-provider, in which the provider may crash or hang.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
 #include "child_process.h"
 #include "provider_checks.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -36,7 +35,7 @@ bool run_check(int out, const std::string& name, const std::function<std::string
 
 int serve_as_checker(const char* request_file, const char* descriptor) {
   const int out = std::atoi(descriptor);
-  std::ifstream stream(request_file);
+  std::ifstream stream(as_path(request_file));
   const json request = json::parse(stream);
   std::optional<CheckedProvider> provider;
   const bool loaded = run_check(out, kLoadCheck, [&] {
@@ -53,7 +52,7 @@ int serve_as_checker(const char* request_file, const char* descriptor) {
       });
     }
   }
-  _exit(0);  // what the library does at exit is no concern of the checks
+  end_at_once(0);  // what the library does at exit is no concern of the checks
 }
 
 }  // namespace rh::cli

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "system.h"
+
 namespace rh::cli {
 
 namespace {
@@ -84,9 +86,8 @@ json find_python_packages(const fs::path& folder) {
 }
 
 json find_own_python_packages() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? json(nullptr) : find_python_packages(self.parent_path().parent_path().parent_path());
+  const fs::path self = own_program();
+  return self.empty() ? json(nullptr) : find_python_packages(self.parent_path().parent_path().parent_path());
 }
 
 }  // namespace rh::cli

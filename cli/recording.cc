@@ -7,6 +7,7 @@
 
 #include "finite_check.h"
 #include "print.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -133,7 +134,7 @@ void Trace::node(const RecordedNode& node) {
 
 void Trace::write(const std::string& path, const nlohmann::json& about) const {
   const nlohmann::json trace{{"displayTimeUnit", "ms"}, {"otherData", about}, {"traceEvents", events_}};
-  std::ofstream stream(path, std::ios::binary);
+  std::ofstream stream(as_path(path), std::ios::binary);
   stream << trace.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   if (!stream.flush()) throw std::runtime_error(path + ": cannot be written");
 }

@@ -8,6 +8,7 @@
 #include "model_options.h"
 #include "print.h"
 #include "runner.h"
+#include "system.h"
 
 namespace rh::cli {
 
@@ -46,7 +47,7 @@ struct Run {
       for (const InputSet& set : sets) {
         ModelOptions with = options;
         with.inputs.insert(with.inputs.begin(), set.inputs.begin(), set.inputs.end());
-        nlohmann::json report = run_one(session, with, set, save.empty() ? save : (std::filesystem::path(save) / set.name).string());
+        nlohmann::json report = run_one(session, with, set, save.empty() ? save : utf8(as_path(save) / as_path(set.name)));
         report["name"] = set.name;
         reports.push_back(std::move(report));
         progress.update(static_cast<double>(reports.size()) / static_cast<double>(sets.size()));
@@ -83,8 +84,8 @@ struct Run {
         report["outputs"][name]["expected"] = expected;
       }
       if (folder.empty()) continue;
-      std::filesystem::create_directories(folder);
-      write_npy((std::filesystem::path(folder) / (file_name(name) + ".npy")).string(), values[i]);
+      std::filesystem::create_directories(as_path(folder));
+      write_npy(utf8(as_path(folder) / as_path(file_name(name) + ".npy")), values[i]);
     }
     if (check_finite) report["finite"] = check.report();
     report["passed"] = passed;

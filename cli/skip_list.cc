@@ -8,6 +8,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "system.h"
+
 namespace rh::cli {
 
 namespace {
@@ -20,7 +22,7 @@ std::string trimmed(const std::string& text) {
 }  // namespace
 
 SkipList::SkipList(const std::string& path) {
-  std::ifstream stream(path);
+  std::ifstream stream(as_path(path));
   if (!stream) throw std::runtime_error("--skip " + path + ": cannot be read: " + std::strerror(errno));
   std::string text;
   for (int line = 1; std::getline(stream, text); ++line) {

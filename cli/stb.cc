@@ -1,4 +1,5 @@
 // The image decoders and the resizer of stb, as single-header libraries are made part of a program.
+#define STBI_WINDOWS_UTF8
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG

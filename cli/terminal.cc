@@ -1,11 +1,10 @@
 #include "terminal.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+
+#include "system.h"
 
 namespace rh::cli {
 
@@ -15,7 +14,7 @@ bool has_colour(const Globals& globals) {
   if (globals.color != "auto") return globals.color == "always";
   const char* none = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) && !(none && *none) && !(terminal && std::string(terminal) == "dumb");
+  return is_terminal(stdout) && !(none && *none) && !(terminal && std::string(terminal) == "dumb");
 }
 
 // Characters of UTF-8 text.
@@ -58,12 +57,6 @@ std::string styled(const Globals& globals, Style style, const std::string& text)
   return std::string("\x1b[") + code + "m" + text + "\x1b[0m";
 }
 
-size_t terminal_columns() {
-  if (!isatty(STDOUT_FILENO)) return 0;
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 void Table::print(const Globals& globals) const {
   std::vector<size_t> widths;
   for (size_t c = 0; c < columns_.size(); ++c) {
@@ -93,7 +86,7 @@ void Table::print(const Globals& globals) const {
   for (const Row& row : rows_) std::printf("%s\n", styled(globals, row.style, line([&](size_t c) { return row.cells[c]; })).c_str());
 }
 
-Progress::Progress(std::string label) : label_(std::move(label)), on_(isatty(STDERR_FILENO)) {}
+Progress::Progress(std::string label) : label_(std::move(label)), on_(is_terminal(stderr)) {}
 
 Progress::~Progress() {
   if (shown_) std::fprintf(stderr, "\r\x1b[K");

@@ -13,9 +13,6 @@ enum class Style { plain, bold, dim, good, bad, warn };
 /// The text in a style, where standard output takes colour: a terminal without NO_COLOR, or --color always.
 std::string styled(const Globals& globals, Style style, const std::string& text);
 
-/// Columns of the terminal that standard output is; 0 where it is none, and nothing need be cut.
-size_t terminal_columns();
-
 /// Rows of text under headings, each column as wide as its widest cell. Columns of numbers are set flush right. Where the terminal is too
 /// narrow, the cells of the widest elastic columns are cut in the middle.
 class Table {

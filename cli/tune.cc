@@ -11,6 +11,7 @@
 #include "model_options.h"
 #include "print.h"
 #include "recording.h"
+#include "system.h"
 #include "terminal.h"
 
 namespace rh::cli {
@@ -140,7 +141,7 @@ struct Tune {
   }
 
   static void write(const std::string& path, const nlohmann::json& report, const nlohmann::json& problems) {
-    std::ofstream file(path);
+    std::ofstream file(as_path(path));
     file << "roundhouse tuning 1\nmachine " << report["machine"].get<std::string>() << "\nthreads " << report["threads"].get<int>() << "\n";
     for (const auto& row : problems) {
       if (row["best"] != row["usual"]) file << row["best"].get<std::string>() << " | " << row["problem"].get<std::string>() << "\n";

@@ -7,10 +7,21 @@ include(CMakePackageConfigHelpers)
 file(STRINGS ${PROJECT_SOURCE_DIR}/include/roundhouse/onnxruntime_c_api.h api_line REGEX "^#define ORT_API_VERSION [0-9]+")
 string(REGEX REPLACE ".* ([0-9]+).*" "1.\\1.0" RH_INTERFACE_VERSION "${api_line}")
 
+# Windows has what runs in one folder, where it is looked for, and what is linked in another.
+set(folder ${CMAKE_INSTALL_LIBDIR})
+if(WIN32)
+  set(folder ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS roundhouse EXPORT RoundhouseTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+  LIBRARY DESTINATION ${folder} COMPONENT runtime NAMELINK_COMPONENT development
+  RUNTIME DESTINATION ${folder} COMPONENT runtime
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/roundhouse)
-install(TARGETS provider_openvino provider_migraphx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)  # found beside the library
+foreach(name openvino migraphx)  # found beside the library
+  if(TARGET provider_${name})
+    install(TARGETS provider_${name} LIBRARY DESTINATION ${folder} COMPONENT runtime)
+  endif()
+endforeach()
 foreach(name IN LISTS RH_OPTIONAL_LIBRARIES)
   install(TARGETS optional_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 endforeach()
@@ -24,13 +35,19 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/roundhouse DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
 # Programs that were linked with ONNX Runtime's library, or look for its file, find this one: links, so that a process never has both.
-file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/names)
-foreach(name libonnxruntime.so.1 libonnxruntime.so.${RH_INTERFACE_VERSION})
-  file(CREATE_LINK libroundhouse.so.1 ${CMAKE_CURRENT_BINARY_DIR}/names/${name} SYMBOLIC)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/names/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT onnxruntime_names)
-endforeach()
-file(CREATE_LINK libonnxruntime.so.1 ${CMAKE_CURRENT_BINARY_DIR}/names/libonnxruntime.so SYMBOLIC)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/names/libonnxruntime.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+# Windows has no such links: there the library has its second name as a file of its own.
+if(WIN32)
+  install(TARGETS onnxruntime_alias RUNTIME DESTINATION ${folder} COMPONENT onnxruntime_names
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+else()
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/names)
+  foreach(name libonnxruntime.so.1 libonnxruntime.so.${RH_INTERFACE_VERSION})
+    file(CREATE_LINK libroundhouse.so.1 ${CMAKE_CURRENT_BINARY_DIR}/names/${name} SYMBOLIC)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/names/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT onnxruntime_names)
+  endforeach()
+  file(CREATE_LINK libonnxruntime.so.1 ${CMAKE_CURRENT_BINARY_DIR}/names/libonnxruntime.so SYMBOLIC)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/names/libonnxruntime.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
 
 # rh_package_files(NAME VERSION): what find_package(NAME) reads.
 function(rh_package_files name version)
@@ -62,6 +79,9 @@ rh_pkg_config(libonnxruntime ${RH_INTERFACE_VERSION})
 
 # `cpack` in the build folder: Debian packages (libraries and command; names of ONNX Runtime; headers).
 set(CPACK_GENERATOR DEB)
+if(WIN32)
+  set(CPACK_GENERATOR ZIP)
+endif()
 set(CPACK_PACKAGE_NAME roundhouse)
 set(CPACK_PACKAGE_VENDOR "Roundhouse")
 set(CPACK_PACKAGE_CONTACT "Roundhouse <roundhouse@localhost>")

@@ -13,7 +13,7 @@ function(rh_unite target pattern size)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")
-  list(FILTER sources EXCLUDE REGEX "_(avx2|avx512|avx512vnni|amx)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(avx2|avx512|avx512vnni|amx|windows)\\.cc$")  # Windows' header defines words that others use
   string(MAKE_C_IDENTIFIER "${pattern}" name)
   set(plain "")
   set(targets "")

@@ -83,7 +83,7 @@ struct OrtNode {
 struct OrtGraph {
   std::shared_ptr<const rh::ModelInfo> model = std::make_shared<const rh::ModelInfo>();
   std::filesystem::path model_path;  ///< that of `model`, as the interface gives it
-  std::string model_graph;  ///< name of the model's main graph
+  std::string model_graph;           ///< name of the model's main graph
   std::string name;
   std::vector<std::pair<std::string, int>> opsets;
   std::vector<const OrtValueInfo*> inputs, outputs;

@@ -23,7 +23,8 @@ inline constexpr char kPathSeparator = ':';
 inline constexpr std::string_view kLibraryPrefix = "lib", kLibrarySuffix = ".so", kSystemName = "Linux";
 #endif
 
-/// Loads a shared library, by its path or by a name that the system finds, but not in the current folder; its symbols stay its own. Throws Error{fail} with the system's reason.
+/// Loads a shared library, by its path or by a name that the system finds, but not in the current folder; its symbols stay its own. Throws
+/// Error{fail} with the system's reason.
 void* open_library(const PathChar* path);
 
 /// Null where there is no such symbol; a null library stands for all that the process has loaded.

@@ -5,8 +5,6 @@
 #include "base/paths.h"
 #include "base/system_windows.h"
 
-#include <psapi.h>  // behind the system's header
-
 namespace rh {
 
 namespace {

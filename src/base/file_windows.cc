@@ -146,8 +146,7 @@ MappedFile::~MappedFile() {
 void forget_mapped_pages(const void*, size_t) {}
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_path_(path_ + ".part") {
-  descriptor_ =
-      _wopen(windows_path(part_path_).c_str(), _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
+  descriptor_ = _wopen(windows_path(part_path_).c_str(), _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
   if (descriptor_ < 0) fail(ErrorCode::fail, "cannot write '{}': {}", path_, std::strerror(errno));
 }
 

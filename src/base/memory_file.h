@@ -22,7 +22,7 @@ class MemoryFile {
 
  private:
   std::string what_, path_;
-  int descriptor_ = -1;
+  [[maybe_unused]] int descriptor_ = -1;
 };
 
 }  // namespace rh

@@ -34,8 +34,7 @@ void MemoryFile::append_to(std::string& bytes) const {
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   const size_t size = end > 0 ? static_cast<size_t>(end) : 0, begin = bytes.size();
   bytes.resize(begin + size);
-  move_all(what_, size,
-           [&](size_t at) { return ::pread(descriptor_, bytes.data() + begin + at, size - at, static_cast<off_t>(at)); });
+  move_all(what_, size, [&](size_t at) { return ::pread(descriptor_, bytes.data() + begin + at, size - at, static_cast<off_t>(at)); });
 }
 
 void MemoryFile::write(std::string_view bytes) const {

@@ -8,6 +8,8 @@
 #define NOMINMAX
 #endif
 #include <windows.h>
+// Behind it.
+#include <psapi.h>
 
 #include <string>
 #include <string_view>

@@ -61,7 +61,8 @@ Model read_input(const OrtModelCompilationOptions& options) {
   if (options.input_path.empty()) {
     fail(ErrorCode::invalid_argument, "the input model is not set: name its path, its bytes or a model that was built");
   }
-  if (!fs::exists(as_path(options.input_path))) fail(ErrorCode::invalid_argument, "Input model path does not exist: \"{}\"", options.input_path);
+  if (!fs::exists(as_path(options.input_path)))
+    fail(ErrorCode::invalid_argument, "Input model path does not exist: \"{}\"", options.input_path);
   return onnx::read_model(options.input_path, read);
 }
 

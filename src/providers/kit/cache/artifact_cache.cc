@@ -1,6 +1,5 @@
 #include "providers/kit/cache/artifact_cache.h"
 
-
 #include <utility>
 
 #include "base/environment.h"

@@ -45,7 +45,7 @@ class ArtifactFolder {
   bool remove(const std::string& file) const;
 
   std::string path_;
-  int descriptor_ = -1;
+  [[maybe_unused]] int descriptor_ = -1;
 };
 
 }  // namespace rh::kit

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPartEnd = ".part";       // as OutputFile names its own
-constexpr std::chrono::hours kPartAge(1);            // a part that old was left by a process that ended
+constexpr std::string_view kPartEnd = ".part";  // as OutputFile names its own
+constexpr std::chrono::hours kPartAge(1);       // a part that old was left by a process that ended
 
 }  // namespace
 

@@ -71,9 +71,10 @@ struct Profiler : OrtEpProfilerImpl {
       const char* keys[] = {"nodes", "region"};
       const char* values[] = {event.nodes.c_str(), event.region.c_str()};
       OrtProfilingEvent* one = nullptr;
-      check(host, host.ep->CreateProfilingEvent(
-                      OrtProfilingEventCategory_KERNEL, process_number(), static_cast<int32_t>(event.thread & 0x7fffffff), event.name.c_str(),
-                      microseconds(event.begin - began), microseconds(event.end - event.begin), keys, values, std::size(keys), &one));
+      check(host, host.ep->CreateProfilingEvent(OrtProfilingEventCategory_KERNEL, process_number(),
+                                                static_cast<int32_t>(event.thread & 0x7fffffff), event.name.c_str(),
+                                                microseconds(event.begin - began), microseconds(event.end - event.begin), keys, values,
+                                                std::size(keys), &one));
       made.emplace_back(one, host.ep->ReleaseProfilingEvent);
       list.push_back(one);
     }

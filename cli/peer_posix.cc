@@ -51,17 +51,6 @@ std::string resolve(const std::string& library) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (fs::temp_directory_path() / "roundhouse-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder can be made: " + pattern);
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 Peer::Peer(const std::string& library, const std::string& model, const SessionSettings& settings, const std::vector<NamedValue>& inputs) {
   nlohmann::json request{{"library", resolve(library)},
                          {"model", model},
