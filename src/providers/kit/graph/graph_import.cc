@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/paths.h"
 #include "ops/channels_last.h"
 #include "ops/inference.h"
 #include "providers/kit/graph/value_import.h"
@@ -92,7 +93,7 @@ class Importer {
     OrtExternalInitializerInfo* external = nullptr;
     check(host_, api_.ValueInfo_GetExternalInitializerInfo(&value, &external));
     if (!external) return;
-    graph_.set_external(id, {api_.ExternalInitializerInfo_GetFilePath(external), api_.ExternalInitializerInfo_GetFileOffset(external),
+    graph_.set_external(id, {utf8(api_.ExternalInitializerInfo_GetFilePath(external)), api_.ExternalInitializerInfo_GetFileOffset(external),
                              api_.ExternalInitializerInfo_GetByteSize(external)});
     api_.ReleaseExternalInitializerInfo(external);
   }
