@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   if (arguments.size() == 3 && first == kCheckerArgument) return serve_as_checker(arguments[1].c_str(), arguments[2].c_str());
   CLI::App app("Runs ONNX models.", "roundhouse");
   Globals globals;
+  app.allow_windows_style_options(false);  // else a path that begins with / would be one
   app.add_option("--color", globals.color, "When to use colour")->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--json", globals.json, "Print JSON")->configurable(false);
   app.set_version_flag("--version", std::string("roundhouse ") + RhGetVersionString());
