@@ -18,6 +18,9 @@ extern "C" {
 // Annotations of parameters: direction and whether null is allowed. They compile to nothing except with Microsoft's compiler.
 #ifdef _WIN32
 #include <specstrings.h>
+#ifndef _Frees_ptr_opt_  // MinGW's has most of them
+#define _Frees_ptr_opt_
+#endif
 #else
 #define _In_
 #define _In_z_
@@ -52,6 +55,8 @@ extern "C" {
 #define ORT_API_CALL __stdcall
 #ifdef ORT_DLL_IMPORT
 #define ORT_EXPORT __declspec(dllimport)
+#elif defined(__MINGW32__)
+#define ORT_EXPORT __attribute__((visibility("default")))
 #else
 #define ORT_EXPORT
 #endif
