@@ -1,0 +1,148 @@
+#include "stands/cuda/nvrtc/compile.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "stands/cuda/common/settings.h"
+#include "stands/cuda/nvrtc/process.h"
+
+namespace rh::stand {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+void write_file(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+// The instructions that the host has, so that float16 and fused operations are its own.
+std::vector<std::string> host_flags() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+    return {"-mavx2", "-mfma", "-mf16c"};
+  return {};
+#elif defined(__aarch64__)
+  return {"-D_Float16=__fp16", "-mno-outline-atomics"};
+#else
+  return {};
+#endif
+}
+
+std::vector<std::string> common_arguments(const CompileOptions& options, bool checked) {
+  std::string compiler = checked ? text_setting("RH_STAND_CHECKED_CXX", RH_STAND_CHECKED_CXX) : text_setting("RH_STAND_CXX", RH_STAND_CXX);
+  std::vector<std::string> arguments = {compiler,
+                                        "-std=c++17",
+                                        "-pipe",
+                                        text_setting("RH_STAND_OPT", checked ? "-O2" : "-O1"),
+                                        "-ffp-contract=fast",
+                                        "-fno-strict-aliasing",
+                                        "-fPIC",
+                                        "-fvisibility=hidden",
+                                        "-fno-exceptions",
+                                        "-fno-rtti",
+                                        "-fno-math-errno",
+                                        "-fno-stack-protector",
+                                        "-fstack-clash-protection",
+                                        "-w",
+                                        "-nostdinc++",
+                                        "-I" + own_folder() + "/include",
+                                        "-DRH_STAND_COMPILER=" + std::to_string(kCompilerMajor * 1000 + kCompilerMinor * 10),
+                                        "-D__CUDA_ARCH__=" + std::to_string(options.architecture * 10)};
+  if (compiler.find("clang") == std::string::npos) arguments.push_back("-fno-gnu-unique");
+  if (checked) arguments.insert(arguments.end(), {"-DRH_STAND_CHECKED", "-fsanitize=thread", "-fno-sanitize-link-runtime", "-g1"});
+  for (const auto& flag : host_flags()) arguments.push_back(flag);
+  arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
+  return arguments;
+}
+
+// The folder of one compilation; it is removed at the end unless RH_STAND_KEEP says otherwise.
+struct WorkFolder {
+  fs::path path;
+  WorkFolder() {
+    std::string name = (fs::temp_directory_path() / "stand-cuda-XXXXXX").string();
+    if (mkdtemp(name.data())) path = name;
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    if (!path.empty() && setting("RH_STAND_KEEP", 0) == 0) fs::remove_all(path, ignored);
+  }
+};
+
+// Preprocess, rewrite, compile and link. `is_ptx` is written into the image.
+bool build(const SourceProgram& program, const CompileOptions& options, bool is_ptx, const fs::path& folder, std::string* image,
+           std::string* log) {
+  bool checked = checked_setting();
+  auto arguments = common_arguments(options, checked);
+  arguments.push_back("-I" + (folder / "headers").string());
+  arguments.push_back(std::string("-DRH_STAND_IS_PTX=") + (is_ptx ? "1" : "0"));
+  auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), arguments.begin(), arguments.end());
+    return run_program(more, (folder / "log").string());
+  };
+  write_file(folder / "unit.cc", "#include \"cuda_stand.h\"\n#line 1 \"" + program.name + "\"\n" + program.source + "\n");
+  bool done = run({"-E", "-x", "c++", (folder / "unit.cc").string(), "-o", (folder / "unit.ii").string()});
+  if (done) {
+    write_file(folder / "unit.ii", rewrite(read_file(folder / "unit.ii"), program.expressions));
+    done = run({"-shared", "-x", "c++-cpp-output", (folder / "unit.ii").string(), "-o", (folder / "image.so").string(), "-x", "none",
+                "-nostdlib", RH_STAND_LINKER_FLAG, "-Wl,--as-needed", "-lm", "-lgcc", "-lc"});
+  }
+  *log = read_file(folder / "log");
+  if (done) *image = read_file(folder / "image.so");
+  if (setting("RH_STAND_KEEP", 0)) *log += "kept in " + folder.string() + "\n";
+  return done;
+}
+
+}  // namespace
+
+bool read_options(int count, const char* const* options, CompileOptions* result) {
+  static const std::regex architecture(R"((?:--gpu-architecture|-arch|--gpu-code|-code)=(sm|compute|lto)_(\d+)[af]?)");
+  for (int i = 0; i < count; ++i) {
+    std::string option = options[i];
+    std::smatch found;
+    auto takes_next = [&](const char* name) { return option == name && i + 1 < count; };
+    if (takes_next("-arch") || takes_next("--gpu-architecture")) option += std::string("=") + options[++i];
+    if (takes_next("-I") || takes_next("-D")) option += options[++i];
+    if (std::regex_match(option, found, architecture)) {
+      result->architecture = std::stoi(found[2]);
+      result->code_only = found[1] != "sm";
+      if (std::find(std::begin(kArchitectures), std::end(kArchitectures), result->architecture) == std::end(kArchitectures)) return false;
+    } else if (option.starts_with("-I") || option.starts_with("-D") || option.starts_with("-std=") || option.starts_with("-U")) {
+      result->flags.push_back(option);
+    } else if (option.starts_with("--std=")) {
+      result->flags.push_back(option.substr(1));
+    } else if (option.starts_with("--include-path=")) {
+      result->flags.push_back("-I" + option.substr(15));
+    } else if (option.starts_with("--define-macro=")) {
+      result->flags.push_back("-D" + option.substr(15));
+    } else if (option == "--fmad=false" || option == "-fmad=false") {
+      result->flags.push_back("-ffp-contract=off");
+    }
+  }
+  return true;
+}
+
+bool compile(const SourceProgram& program, const CompileOptions& options, CompiledImage* image) {
+  WorkFolder folder;
+  if (folder.path.empty()) {
+    image->log = "stand: no folder for temporary files in " + fs::temp_directory_path().string() + "\n";
+    return false;
+  }
+  for (const auto& [name, text] : program.headers) write_file(folder.path / "headers" / name, text);
+  if (!build(program, options, options.code_only, folder.path, options.code_only ? &image->ptx : &image->code, &image->log)) return false;
+  if (!options.code_only) image->ptx = image->code;
+  return true;
+}
+
+}  // namespace rh::stand
