@@ -39,6 +39,8 @@ MAY_INCLUDE = {
     "providers/sample": ["providers/kit"],
     "providers/openvino": ["providers/kit"],
     "providers/migraphx": ["providers/kit"],
+    "providers/gpu": ["providers/kit"],
+    "providers/cuda": ["providers/gpu"],
     "providers/example": ["public"],
     "providers/fake_device": ["providers/kit"],
     "session": ["partition", "passes", "onnx", "providers/cpu", "providers/plugin", "settings"],

@@ -1,6 +1,7 @@
 #include "base/vendor_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -29,6 +30,17 @@ constexpr VendorFiles kVendors[] = {
 #include "base/vendor_files.inc"
 #undef RH_VENDOR
 };
+
+/// The parts of a text with blanks between.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
 
 /// The number behind the name, "libopenvino_c.so.2641"; 0 where none is.
 int number_of(const VendorFiles& vendor, const fs::path& file) {
@@ -132,8 +144,10 @@ std::vector<fs::path> python_folders() {
 std::vector<fs::path> search_folders(const VendorFiles& vendor) {
   std::vector<fs::path> folders;
   add(folders, own_library_folder());
-  for (const fs::path& packages : vendor.python.empty() ? std::vector<fs::path>() : python_folders())
-    add(folders, packages / vendor.python);
+  const std::vector<std::string_view> within = words_of(vendor.python);
+  for (const fs::path& packages : within.empty() ? std::vector<fs::path>() : python_folders()) {
+    for (const std::string_view folder : within) add(folders, packages / as_path(folder));
+  }
   const std::string listed = environment_variable("LD_LIBRARY_PATH").value_or("");
   for (std::string_view rest = listed; !rest.empty();) {
     const size_t end = std::min(rest.find(kPathSeparator), rest.size());
@@ -141,7 +155,7 @@ std::vector<fs::path> search_folders(const VendorFiles& vendor) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   for (const char* folder :
-       {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+       {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/cuda/lib64", "/usr/lib/wsl/lib"}) {
     add(folders, folder);
   }
   return folders;
@@ -149,7 +163,7 @@ std::vector<fs::path> search_folders(const VendorFiles& vendor) {
 
 /// How the vendor's package is installed: "pip install openvino".
 std::string remedy(const VendorFiles& vendor, std::string_view flag = {}) {
-  if (vendor.python.empty()) return fmt::format("install the package {} of ROCm", vendor.package);
+  if (vendor.python.empty()) return fmt::format("install {}", vendor.package);
   return fmt::format("pip install {}{}{}", flag, flag.empty() ? "" : " ", vendor.package);
 }
 
@@ -161,11 +175,10 @@ std::string problem_of(const VendorFiles& vendor, const fs::path& file) {
   if (const std::string_view fault = fault_of(file); !fault.empty()) {
     return fmt::format("{} ('{}') is damaged: it {}: {}", vendor.title, utf8(file), fault, remedy(vendor, "--force-reinstall"));
   }
-  if (vendor.python.empty() || !file.parent_path().generic_u8string().ends_with(as_path(vendor.python).generic_u8string())) return {};
-  for (std::string_view rest = vendor.companions; !rest.empty();) {
-    const size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view name = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  const std::u8string folder = file.parent_path().generic_u8string();
+  const auto is_end = [&](std::string_view within) { return folder.ends_with(as_path(within).generic_u8string()); };
+  if (std::ranges::none_of(words_of(vendor.python), is_end)) return {};
+  for (const std::string_view name : words_of(vendor.companions)) {
     const fs::path companion = first_in(file.parent_path(), name);
     if (companion.empty()) {
       return fmt::format("{} ('{}') is damaged: there is no file {} beside it: {}", vendor.title, utf8(file), name,
@@ -208,7 +221,7 @@ VendorFilesState look_for_vendor(const VendorFiles& vendor, std::string_view giv
   for (const fs::path& folder : search_folders(vendor)) {
     if (const auto files = files_in(vendor, folder); !files.empty()) return {files[0], problem_of(vendor, files[0])};
   }
-  const std::string python = vendor.python.empty() ? std::string() : fmt::format("in a folder {} of Python's packages, ", vendor.python);
+  const std::string python = vendor.python.empty() ? std::string() : fmt::format("in a folder {} of Python's packages, ", fmt::join(words_of(vendor.python), " or "));
   return {{},
           fmt::format("{} is not installed: there is no file {} or {}.<version> beside this library, {}or in the system's folders: {}, or "
                       "name its file in {}",

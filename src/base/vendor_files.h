@@ -12,10 +12,10 @@ struct VendorFiles {
   std::string_view key;         ///< of the provider
   std::string_view title;       ///< "OpenVINO"
   std::string_view file;        ///< how the file's name begins: "libopenvino_c.so"
-  std::string_view python;      ///< the folder within those of Python packages: "openvino/libs"; empty: none
+  std::string_view python;      ///< folders within those of Python packages, with blanks between: "openvino/libs"; empty: none
   const char* variable;         ///< of the environment: a file or a folder
   int least;                    ///< the least number that may follow the name; files without a number are not judged by it
-  std::string_view package;     ///< what `pip install` is given, or the system's
+  std::string_view package;     ///< what `pip install` is given; of the system: what is to be installed
   std::string_view companions;  ///< beside a file in a Python package, separated by blanks
 };
 

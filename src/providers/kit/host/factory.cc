@@ -109,7 +109,7 @@ struct FactoryTable : OrtEpFactory {
 
   size_t list(std::span<const OrtHardwareDevice* const> hardware, std::span<OrtEpDevice*> out) {
     size_t used = 0;
-    if (devices.empty()) {
+    if (!kind.devices) {
       const auto is_cpu = [&](const OrtHardwareDevice* one) { return host.api->HardwareDevice_Type(one) == OrtHardwareDeviceType_CPU; };
       const auto cpu = std::ranges::find_if(hardware, is_cpu);
       if (cpu == hardware.end() || out.empty()) return 0;

@@ -1,0 +1,33 @@
+// CUDAExecutionProvider: NVIDIA's driver and NVRTC (vendor.cc) under what all GPUs share (providers/gpu).
+#include "providers/cuda/settings.h"
+#include "providers/cuda/vendor.h"
+#include "providers/gpu/provider.h"
+#include "providers/kit/ep.h"
+
+namespace rh::cuda {
+
+namespace {
+
+class CudaProvider final : public gpu::Provider {
+ public:
+  explicit CudaProvider(const kit::Setup& setup) : Provider(setup, kVendor, settings_of(setup.options)) {}
+};
+
+constexpr kit::ProviderKind kCuda = {
+    .name = "CUDAExecutionProvider",
+    .vendor = "NVIDIA",
+    .vendor_id = 0x10de,
+    .version = "1.0.0",
+    .options = kOptions,
+    .make = kit::make<CudaProvider>,
+    .devices = [] { return gpu::list_devices(kVendor); },
+    .open = [](int device_id) -> std::shared_ptr<kit::DeviceDriver> {
+      return std::make_shared<gpu::Driver>(gpu::System::of(kVendor), device_id);
+    },
+};
+
+}  // namespace
+
+}  // namespace rh::cuda
+
+RH_EXPORT_KIT_PROVIDER(rh::cuda::kCuda)

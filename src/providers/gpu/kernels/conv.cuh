@@ -1,0 +1,69 @@
+// Convolutions of one to three spatial dimensions: an implicit product of the filters, [channels, inputs x kernel], by the windows,
+// [inputs x kernel, pixels]; of each channel by itself directly.
+namespace rh {
+
+struct Pixel {
+  int at[3];
+};
+__device__ inline Pixel pixel_of(long long i, const int* sizes) {
+  const int x = (int)(i % sizes[2]);
+  i /= sizes[2];
+  return {{(int)(i / sizes[1]), (int)(i % sizes[1]), x}};
+}
+
+/// The element of a plane that a tap of the kernel reads; -1 in the padding.
+__device__ inline long long tapped(const ConvArguments& a, const Pixel& out, const Pixel& tap) {
+  long long place = 0;
+  for (int d = 0; d < 3; ++d) {
+    const int at = out.at[d] * a.strides[d] - a.pads[d] + tap.at[d] * a.dilations[d];
+    if (at < 0 || at >= a.in[d]) return -1;
+    place = place * a.in[d] + at;
+  }
+  return place;
+}
+
+template <class T>
+__device__ void conv(const ConvArguments& a) {
+  using C = compute_t<T>;
+  const long long taps = (long long)a.kernel[0] * a.kernel[1] * a.kernel[2], k = a.in_channels * taps;
+  const long long pixels = (long long)a.out[0] * a.out[1] * a.out[2], plane = (long long)a.in[0] * a.in[1] * a.in[2];
+  const long long down = (a.out_channels + kTile - 1) / kTile, across = (pixels + kTile - 1) / kTile;
+  for (long long tile = blockIdx.x; tile < down * across * a.images * a.groups; tile += gridDim.x) {
+    const long long part = tile / (down * across), within = tile % (down * across);
+    const long long group = part % a.groups;
+    const long long x0 = part * a.in_channels * plane, w0 = group * a.out_channels * k, y0 = part * a.out_channels * pixels;
+    gemm_tile<C>(
+        a.out_channels, pixels, k, within / across * kTile, within % across * kTile,
+        [&](long long row, long long i) { return load<T>(a.w, w0 + row * k + i); },
+        [&](long long i, long long pixel) {
+          const long long place = tapped(a, pixel_of(pixel, a.out), pixel_of(i % taps, a.kernel));
+          return place < 0 ? (C)0 : load<T>(a.x, x0 + i / taps * plane + place);
+        },
+        [&](long long row, long long pixel, C sum) {
+          if (a.bias) sum += load<T>(a.bias, group * a.out_channels + row);
+          store<T>(a.y, y0 + row * pixels + pixel, sum);
+        });
+  }
+}
+
+/// Where a group has one input: a thread makes one result.
+template <class T>
+__device__ void depthwise_conv(const ConvArguments& a) {
+  using C = compute_t<T>;
+  const long long taps = (long long)a.kernel[0] * a.kernel[1] * a.kernel[2];
+  const long long pixels = (long long)a.out[0] * a.out[1] * a.out[2], plane = (long long)a.in[0] * a.in[1] * a.in[2];
+  const long long channels = a.groups * a.out_channels, n = a.images * channels * pixels;
+  for (long long i = first_element(); i < n; i += element_step()) {
+    const long long channel = i / pixels % channels, image = i / pixels / channels;
+    const Pixel out = pixel_of(i % pixels, a.out);
+    const long long x0 = (image * a.groups + channel / a.out_channels) * plane;
+    C sum = a.bias ? load<T>(a.bias, channel) : (C)0;
+    for (long long tap = 0; tap < taps; ++tap) {
+      const long long place = tapped(a, out, pixel_of(tap, a.kernel));
+      if (place >= 0) sum += load<T>(a.x, x0 + place) * load<T>(a.w, channel * taps + tap);
+    }
+    store<T>(a.y, i, sum);
+  }
+}
+
+}  // namespace rh

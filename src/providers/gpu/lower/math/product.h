@@ -1,0 +1,27 @@
+#pragma once
+
+#include "providers/gpu/plan/lowering.h"
+#include "providers/gpu/plan/strides.h"
+
+namespace rh::gpu {
+
+/// c = alpha a b + beta bias for each batch; strides are in elements.
+struct Product {
+  ValueId a, b, c;
+  ValueId bias = kNoValue;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t a_row = 0, a_column = 1, b_row = 0, b_column = 1;
+  Shape bias_strides = {};  ///< row and column
+  Shape batch = {}, a_batch = {}, b_batch = {};
+  float alpha = 1, beta = 1;
+};
+
+/// Adds the launch of a product.
+void lower_product(Lowering& lowering, const Product& product);
+
+/// Shared memory of a block that makes a tile of a product (kernels/gemm.cuh).
+size_t tile_bytes(DType dtype);
+inline constexpr int64_t kTileSize = 64;
+inline constexpr unsigned kTileThreads = 256;
+
+}  // namespace rh::gpu

@@ -1,0 +1,41 @@
+#include "ops/nn/conv.h"
+
+#include "providers/gpu/lower/math/product.h"
+#include "providers/gpu/lower/nn/spatial.h"
+#include "providers/gpu/lower/operators.h"
+
+namespace rh::gpu {
+
+kit::Support supports_conv(const NodeView& node) {
+  if (const int rank = rank_of(node, 0); rank < 3 || rank > kMostSpatial + 2) {
+    return kit::refuse(RhRefusalCode_SHAPE, "its kernel of Conv is for 1 to {} spatial dimensions, not {}", kMostSpatial, rank - 2);
+  }
+  return require_types(node, 0, kFloats);
+}
+
+void lower_conv(const NodeView& node, Lowering& lowering) {
+  ops::Conv op = ops::Conv::read(node);
+  const ValueId x = node.node().inputs[0], w = node.node().inputs[1], y = node.node().outputs[0];
+  const Shape in = lowering.shape(x), filters = lowering.shape(w), out = lowering.shape(y);
+  if (out.elements() == 0) return;
+  const int spatial = in.rank() - 2;
+  if (op.window.kernel.empty()) op.window.kernel.assign(filters.begin() + 2, filters.end());
+  op.window.complete(node, spatial);
+  ConvArguments arguments{};
+  arguments.images = in[0];
+  arguments.groups = op.group;
+  arguments.in_channels = filters[1];
+  arguments.out_channels = filters[0] / op.group;
+  fill_window(arguments, op.window, in, out);
+  const DType dtype = lowering.dtype(y);
+  const bool is_depthwise = arguments.in_channels == 1;
+  const int64_t pixels = out.product(2, out.rank());
+  const int64_t tiles = (arguments.out_channels + kTileSize - 1) / kTileSize * ((pixels + kTileSize - 1) / kTileSize) * in[0] * op.group;
+  const LaunchSize size = is_depthwise ? over_elements(out.elements()) : over_blocks(tiles, kTileThreads, tile_bytes(dtype));
+  const Kernel kernel{"conv", fmt::format("{}<{}>", is_depthwise ? "depthwise_conv" : "conv", element_name(dtype))};
+  const Operand from{offsetof(ConvArguments, x), x}, by{offsetof(ConvArguments, w), w}, to{offsetof(ConvArguments, y), y, true};
+  if (!node.has_input(2)) return lowering.launch(kernel, size, arguments, {from, by, to});
+  lowering.launch(kernel, size, arguments, {from, by, to, {offsetof(ConvArguments, bias), node.node().inputs[2]}});
+}
+
+}  // namespace rh::gpu

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "providers/gpu/plan/lowering.h"
+#include "providers/kit/regions/region_provider.h"
+#include "providers/kit/shapes/plan_classes.h"
+
+namespace rh::gpu {
+
+/// A region as it is lowered for the sizes that runs bring: its constants are on the device, and small ones on the host as well.
+class RegionSource {
+ public:
+  /// Uploads the constants. Throws Error.
+  explicit RegionSource(const kit::Region& region);
+
+  /// The region with inputs of these shapes, and these values of its host inputs (others are not looked at). Throws Error where a node
+  /// does not take them.
+  StaticRegion at(std::span<const Shape> shapes, std::span<const Tensor> host_values) const;
+
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  const std::map<ValueId, Tensor>& constants() const { return constants_; }
+  const kit::PlanSizes& sizes() const { return sizes_; }
+  bool is_on_host(size_t input) const { return input < host_inputs_.size() && host_inputs_[input]; }
+  bool has_host_inputs() const;
+
+ private:
+  void lift_constant_nodes();
+  void upload(const kit::Region& region);
+
+  std::shared_ptr<Graph> graph_;
+  std::vector<ValueId> inputs_, outputs_;
+  std::vector<bool> host_inputs_;
+  std::map<ValueId, Tensor> constants_;
+  kit::PlanSizes sizes_;
+};
+
+}  // namespace rh::gpu
