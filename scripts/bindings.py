@@ -57,6 +57,7 @@ def copy_libraries(linked, folder, name):
         "libroundhouse_images.so",
         "roundhouse_provider_openvino.so",
         "roundhouse_provider_migraphx.so",
+        "roundhouse_provider_cuda.so",
     ):
         shutil.copy(linked / "roundhouse" / library, folder)
 

@@ -16,13 +16,14 @@ LIBRARIES = pathlib.Path(
     os.environ.get("ROUNDHOUSE_LIBRARY_DIR", pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib")
 )
 SAMPLE, DUMP, FAKE = "SampleExecutionProvider", "ImportDumpExecutionProvider", "FakeDeviceExecutionProvider"
-OPENVINO, MIGRAPHX = "OpenVINOExecutionProvider", "MIGraphXExecutionProvider"
+OPENVINO, MIGRAPHX, CUDA = "OpenVINOExecutionProvider", "MIGraphXExecutionProvider", "CUDAExecutionProvider"
 FILES = {
     SAMPLE: "roundhouse_provider_sample.so",
     DUMP: "import_dump_plugin.so",
     FAKE: "roundhouse_provider_fake_device.so",
     OPENVINO: "roundhouse_provider_openvino.so",
     MIGRAPHX: "roundhouse_provider_migraphx.so",
+    CUDA: "roundhouse_provider_cuda.so",
 }
 HOSTS = [onnxruntime, roundhouse]
 

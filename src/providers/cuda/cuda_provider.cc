@@ -13,18 +13,18 @@ class CudaProvider final : public gpu::Provider {
   explicit CudaProvider(const kit::Setup& setup) : Provider(setup, kVendor, settings_of(setup.options)) {}
 };
 
-constexpr kit::ProviderKind kCuda = {
-    .name = "CUDAExecutionProvider",
-    .vendor = "NVIDIA",
-    .vendor_id = 0x10de,
-    .version = "1.0.0",
-    .options = kOptions,
-    .make = kit::make<CudaProvider>,
-    .devices = [] { return gpu::list_devices(kVendor); },
-    .open = [](int device_id) -> std::shared_ptr<kit::DeviceDriver> {
-      return std::make_shared<gpu::Driver>(gpu::System::of(kVendor), device_id);
-    },
-};
+std::vector<kit::DeviceSpec> devices() { return gpu::list_devices(kVendor); }
+
+std::shared_ptr<kit::DeviceDriver> open(int device_id) { return std::make_shared<gpu::Driver>(gpu::System::of(kVendor), device_id); }
+
+constexpr kit::ProviderKind kCuda = {.name = "CUDAExecutionProvider",
+                                     .vendor = "NVIDIA",
+                                     .vendor_id = 0x10de,
+                                     .version = "1.0.0",
+                                     .options = kOptions,
+                                     .make = kit::make<CudaProvider>,
+                                     .devices = devices,
+                                     .open = open};
 
 }  // namespace
 

@@ -12,15 +12,9 @@ struct Refused {
 };
 constexpr Refused kRefused[] = {
     {"do_copy_in_default_stream", "1", "copies go by the stream of the run"},
-    {"has_user_compute_stream", "0", "the host gives the stream: give it by the host's calls for streams"},
-    {"user_compute_stream", "0", "the host gives the stream: give it by the host's calls for streams"},
     {"gpu_external_alloc", "0", "memory is the driver's"},
     {"gpu_external_free", "0", "memory is the driver's"},
     {"gpu_external_empty_cache", "0", "memory is the driver's"},
-    {"enable_cuda_graph", "0", "launches are captured by themselves, by option capture"},
-    {"use_tf32", "0", "products of float32 are computed in float32"},
-    {"prefer_nhwc", "0", "there are no kernels for channels last"},
-    {"sdpa_kernel", "0", "there is no choice of kernels for attention"},
     {"tunable_op_enable", "0", "nothing is tuned"},
     {"tunable_op_tuning_enable", "0", "nothing is tuned"},
 };
@@ -41,6 +35,15 @@ size_t limit_of(std::string_view text) {
   return bytes == UINT64_MAX ? 0 : bytes;
 }
 
+kit::StreamHandle stream_of(std::string_view text) {
+  uintptr_t address = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address);
+  if (!text.empty() && (error != std::errc() || end != text.data() + text.size())) {
+    fail(ErrorCode::invalid_argument, "CUDAExecutionProvider: user_compute_stream is '{}', expected an address as a decimal number", text);
+  }
+  return reinterpret_cast<kit::StreamHandle>(address);
+}
+
 }  // namespace
 
 gpu::Settings settings_of(const kit::Options& options) {
@@ -54,6 +57,7 @@ gpu::Settings settings_of(const kit::Options& options) {
   settings.captures = options.flag("capture");
   settings.arena.max_bytes = limit_of(options.text("gpu_mem_limit"));
   if (options.text("arena_extend_strategy") == "kSameAsRequested") settings.arena.growth = ArenaSettings::Growth::same_as_requested;
+  settings.stream = stream_of(options.text("user_compute_stream"));
   settings.cache = kit::cache_settings(options);
   return settings;
 }

@@ -28,11 +28,13 @@ class Provider : public kit::RegionProvider {
   uint64_t host_inputs(const NodeView& node) const override;
   std::optional<kit::CostModel> costs() const override { return kit::CostModel(); }
   std::optional<ArenaSettings> arena() const override { return arena_; }
+  kit::StreamHandle make_stream(kit::DeviceDriver& driver) override { return stream_ ? stream_ : driver.make_stream(); }
   std::unique_ptr<kit::Executable> compile(const kit::Region& region) override;
 
  private:
   std::shared_ptr<const Shared> shared_;
   ArenaSettings arena_;
+  kit::StreamHandle stream_;
 };
 
 /// The devices that hosts list; none where there is no driver, or it does not start.

@@ -10,6 +10,7 @@ from support import PROGRAM, ROOT, TOOLS, VERSIONS, WHEELS, environment, librari
 
 LIBRARIES = {
     "libroundhouse.so.1",
+    "roundhouse_provider_cuda.so",
     "roundhouse_provider_migraphx.so",
     "roundhouse_provider_openvino.so",
     "libroundhouse_regex.so",

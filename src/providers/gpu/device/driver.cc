@@ -97,11 +97,17 @@ void Driver::copy(void* to, const void* from, size_t bytes, kit::CopyKind kind, 
 kit::StreamHandle Driver::make_stream() {
   Handle stream = nullptr;
   system_.check(enter().make_stream(&stream, system_.vendor().numbers.non_blocking_stream), "make_stream");
+  const std::lock_guard lock(mutex_);
+  streams_.insert(stream);
   return stream;
 }
 
 void Driver::destroy_stream(kit::StreamHandle stream) noexcept {
-  if (stream && enter_quietly()) system_.api().destroy_stream(stream);
+  {
+    const std::lock_guard lock(mutex_);
+    if (streams_.erase(stream) == 0) return;
+  }
+  if (enter_quietly()) system_.api().destroy_stream(stream);
 }
 
 void Driver::wait(kit::StreamHandle stream) { system_.check(enter().wait_stream(stream), "wait_stream"); }

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,7 @@ class Driver final : public kit::DeviceDriver {
   Handle context_ = nullptr;
   mutable std::mutex mutex_;
   std::map<uintptr_t, size_t> blocks_, pinned_;  // by address, those that live
+  std::set<Handle> streams_;                     // of our own; a caller's is not destroyed
 };
 
 }  // namespace rh::gpu

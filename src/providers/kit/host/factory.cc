@@ -9,7 +9,7 @@ namespace rh::kit {
 
 namespace {
 
-constexpr char kDeviceId[] = "device_id";  // of a listed device's metadata
+constexpr std::string_view kDeviceId = "device_id";  // of a listed device's metadata
 
 /// Makes providers for the runtime that loaded the library, which need not be the only one of the process.
 struct FactoryTable : OrtEpFactory {
@@ -40,7 +40,7 @@ struct FactoryTable : OrtEpFactory {
                   const OrtSessionOptions* options, const OrtLogger* logger, OrtEp** ep) {
       const FactoryTable& factory = own(self);
       return guard(*factory.host.api, [&] {
-        *ep = new EpTable(factory.host, factory.kind, *options, logger, factory.chosen({metadata, metadata ? count : 0}));
+        *ep = new EpTable(factory.host, factory.kind, *options, logger, factory.chosen({metadata, metadata ? count : 0}, options));
       });
     };
     ReleaseEp = [](OrtEpFactory*, OrtEp* ep) { delete static_cast<EpTable*>(ep); };
@@ -53,7 +53,7 @@ struct FactoryTable : OrtEpFactory {
         *answer = OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
         std::unique_ptr<RegionProvider> provider;
         try {
-          provider = make_provider(factory.host, factory.kind, defaults, 0, factory.chosen({}).get());
+          provider = make_provider(factory.host, factory.kind, defaults, 0, factory.chosen({}, nullptr).get());
         } catch (const Error& error) {
           if (error.code() == ErrorCode::not_found) return;  // the vendor's library, which a session's options may name
           throw;
@@ -97,14 +97,24 @@ struct FactoryTable : OrtEpFactory {
     return at == devices.end() ? nullptr : *at;
   }
 
-  /// The first of the devices that a session was given; null: it works on host memory.
-  std::shared_ptr<ListedDevice> chosen(std::span<const OrtKeyValuePairs* const> metadata) const {
+  /// The device that a session names by the option of its provider, if that has one, else the first of those that it was given; null: it
+  /// works on host memory.
+  std::shared_ptr<ListedDevice> chosen(std::span<const OrtKeyValuePairs* const> metadata, const OrtSessionOptions* session) const {
     if (devices.empty()) return nullptr;
-    const char* text = metadata.empty() || !metadata[0] ? nullptr : host.api->GetKeyValue(metadata[0], kDeviceId);
-    for (const auto& device : devices) {
-      if (text && std::to_string(device->spec().id) == text) return device;
+    const auto find_number = [&](std::string_view number) {
+      const auto at = std::ranges::find_if(devices, [&](const auto& device) { return std::to_string(device->spec().id) == number; });
+      return at == devices.end() ? nullptr : *at;
+    };
+    const auto has_option = std::ranges::find(kind.options, kDeviceId, &OptionRow::name) != kind.options.end();
+    const auto given = session && has_option ? options_of(host, *session, kind.name) : std::map<std::string, std::string>();
+    if (const auto named = given.find(kDeviceId); named != given.end()) {
+      if (auto device = find_number(named->second)) return device;
+      fail(ErrorCode::invalid_argument, "{}: device_id is '{}', the driver has {} devices: give a number below that", kind.name,
+           named->second, devices.size());
     }
-    return devices[0];
+    const char* text = metadata.empty() || !metadata[0] ? nullptr : host.api->GetKeyValue(metadata[0], kDeviceId.data());
+    auto device = text ? find_number(text) : nullptr;
+    return device ? device : devices[0];
   }
 
   size_t list(std::span<const OrtHardwareDevice* const> hardware, std::span<OrtEpDevice*> out) {
@@ -122,7 +132,7 @@ struct FactoryTable : OrtEpFactory {
       OrtKeyValuePairs* metadata = nullptr;
       host.api->CreateKeyValuePairs(&metadata);
       const std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)> owner(metadata, host.api->ReleaseKeyValuePairs);
-      host.api->AddKeyValuePair(metadata, kDeviceId, std::to_string(device->spec().id).c_str());
+      host.api->AddKeyValuePair(metadata, kDeviceId.data(), std::to_string(device->spec().id).c_str());
       for (const auto& [key, value] : device->spec().metadata) host.api->AddKeyValuePair(metadata, key.c_str(), value.c_str());
       check(host, host.ep->CreateEpDevice(this, on, metadata, nullptr, &out[used]));
       check(host, host.ep->EpDevice_AddAllocatorInfo(out[used], &device->memory()));
