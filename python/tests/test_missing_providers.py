@@ -20,7 +20,7 @@ SAYS = {
     "unknown name": ["no execution provider is called", "nearest name is 'CUDAExecutionProvider'"],
     "gone for good": ["was removed", "MIGraphXExecutionProvider takes its place"],
     "another system's": ["runs on Windows only", "leave it out"],
-    "not installed": ["is not installed", "roundhouse_provider_cuda", "ROUNDHOUSE_PROVIDER_PATH"],
+    "not installed": ["is not installed", "roundhouse_provider_tensorrt", "ROUNDHOUSE_PROVIDER_PATH"],
     "no library": ["does not load", "roundhouse_provider_xnnpack.so", "built for this system"],
     "a missing dependency": ["does not load", "libgone_rh.so", "LD_LIBRARY_PATH"],
     "no provider in it": ["no provider library", "does not export CreateEpFactories"],

@@ -118,7 +118,7 @@ def test_providers_that_only_warn(providers, options, message):
     [
         ("StrangeExecutionProvider", "no execution provider is called 'StrangeExecutionProvider'"),
         ("CUDAExecutionProvide", "the nearest name is 'CUDAExecutionProvider'"),
-        ("CUDAExecutionProvider", "no file roundhouse_provider_cuda.so in"),
+        ("TensorrtExecutionProvider", "no file roundhouse_provider_tensorrt.so in"),
         ("DmlExecutionProvider", "runs on Windows only; this is Linux"),
         ("ROCMExecutionProvider", "MIGraphXExecutionProvider takes its place"),
     ],

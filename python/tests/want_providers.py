@@ -22,7 +22,7 @@ WAYS = {
     "unknown name": ("CUDDAExecutionProvider", None, {}),
     "gone for good": ("ROCMExecutionProvider", None, {}),
     "another system's": ("DmlExecutionProvider", None, {}),
-    "not installed": ("CUDAExecutionProvider", None, {}),
+    "not installed": ("TensorrtExecutionProvider", None, {}),
     "no library": ("XnnpackExecutionProvider", b"no library", {}),
     "a missing dependency": ("QNNExecutionProvider", "needs", {}),
     "no provider in it": ("WebGpuExecutionProvider", "core", {}),

@@ -108,8 +108,8 @@ def test_the_whole_report(tmp_path):
     assert providers["CPUExecutionProvider"]["verdict"] == "ready"
     assert providers["CoreMLExecutionProvider"]["verdict"] == "not for this system"
     assert providers["ROCMExecutionProvider"]["verdict"] == "gone" and "MIGraphX" in providers["ROCMExecutionProvider"]["remedy"]
-    cuda = providers["CUDAExecutionProvider"]
-    assert cuda["verdict"] == "not installed" and "roundhouse_provider_cuda.so" in cuda["remedy"]
+    tensorrt = providers["TensorrtExecutionProvider"]
+    assert tensorrt["verdict"] == "not installed" and "roundhouse_provider_tensorrt.so" in tensorrt["remedy"]
     assert {os.path.basename(p["library"]) for p in report["providers"] if p["library"]} >= {"roundhouse_provider_example.so"}
     assert report["hardware"][0]["type"] == "CPU"
     assert report["amx"]["used"] == (report["amx"]["reason"] == "")

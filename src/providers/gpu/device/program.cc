@@ -12,19 +12,26 @@ namespace rh::gpu {
 namespace {
 
 struct Source {
-  std::string_view name, text;
+  std::string_view name, needs, text;
 };
 constexpr Source kSources[] = {
-#define RH_SOURCE(name) {#name, kernel_sources::name},
+#define RH_SOURCE(name, needs) {#name, needs, kernel_sources::name},
 #include "providers/gpu/kernels/source_list.inc"
 #undef RH_SOURCE
 };
 constexpr std::string_view kShared[] = {"arguments", "device"};  // what all kernels need, in this order
 
-std::string_view text_of(std::string_view name) {
+/// Adds a file behind those that it needs, once.
+void add_file(std::string_view name, std::set<std::string_view>& files, std::string& source) {
+  if (!files.insert(name).second) return;
   const auto* at = std::ranges::find(kSources, name, &Source::name);
   if (at == std::end(kSources)) fail(ErrorCode::fail, "there is no source '{}' of kernels", name);
-  return at->text;
+  for (std::string_view rest = at->needs; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    add_file(rest.substr(0, end), files, source);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  source.append(at->text).append("\n");
 }
 
 }  // namespace
@@ -39,10 +46,8 @@ std::string Kernel::symbol() const {
 std::string source_of(std::span<const Kernel> kernels) {
   std::string source;
   std::set<std::string_view> files;
-  for (const std::string_view name : kShared) source.append(text_of(name)).append("\n");
-  for (const Kernel& kernel : kernels) {
-    if (files.insert(kernel.file).second) source.append(text_of(kernel.file)).append("\n");
-  }
+  for (const std::string_view name : kShared) add_file(name, files, source);
+  for (const Kernel& kernel : kernels) add_file(kernel.file, files, source);
   for (const Kernel& kernel : kernels) {
     if (!kernel.definition.empty()) source += fmt::format("namespace rh {{\n{}}}\n", kernel.definition);
     source += fmt::format("extern \"C\" __global__ void {}(const void* arguments) {{ rh::{}(rh::Arguments{{arguments}}); }}\n",

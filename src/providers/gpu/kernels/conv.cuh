@@ -22,28 +22,56 @@ __device__ inline long long tapped(const ConvArguments& a, const Pixel& out, con
   return place;
 }
 
-template <class T>
-__device__ void conv(const ConvArguments& a) {
-  using C = compute_t<T>;
+/// The tiles of each image and group, made by `Tiles`.
+template <class T, class Tiles>
+__device__ inline void conv_tiles(const ConvArguments& a) {
   const long long taps = (long long)a.kernel[0] * a.kernel[1] * a.kernel[2], k = a.in_channels * taps;
   const long long pixels = (long long)a.out[0] * a.out[1] * a.out[2], plane = (long long)a.in[0] * a.in[1] * a.in[2];
   const long long down = (a.out_channels + kTile - 1) / kTile, across = (pixels + kTile - 1) / kTile;
+  const T* x = static_cast<const T*>(a.x);
+  const T* w = static_cast<const T*>(a.w);
   for (long long tile = blockIdx.x; tile < down * across * a.images * a.groups; tile += gridDim.x) {
     const long long part = tile / (down * across), within = tile % (down * across);
     const long long group = part % a.groups;
     const long long x0 = part * a.in_channels * plane, w0 = group * a.out_channels * k, y0 = part * a.out_channels * pixels;
-    gemm_tile<C>(
+    Tiles::make(
         a.out_channels, pixels, k, within / across * kTile, within % across * kTile,
-        [&](long long row, long long i) { return load<T>(a.w, w0 + row * k + i); },
+        [&](long long row, long long i) { return w[w0 + row * k + i]; },
         [&](long long i, long long pixel) {
           const long long place = tapped(a, pixel_of(pixel, a.out), pixel_of(i % taps, a.kernel));
-          return place < 0 ? (C)0 : load<T>(a.x, x0 + i / taps * plane + place);
+          return place < 0 ? T{0} : x[x0 + i / taps * plane + place];
         },
-        [&](long long row, long long pixel, C sum) {
+        [&](long long row, long long pixel, compute_t<T> sum) {
           if (a.bias) sum += load<T>(a.bias, group * a.out_channels + row);
           store<T>(a.y, y0 + row * pixels + pixel, sum);
         });
   }
+}
+
+template <class T>
+struct PlainTiles {
+  template <class A, class B, class Put>
+  __device__ static void make(long long m, long long n, long long k, long long row, long long column, A load_a, B load_b, Put put) {
+    gemm_tile<compute_t<T>>(
+        m, n, k, row, column, [&](long long r, long long i) { return value_of(load_a(r, i)); },
+        [&](long long i, long long c) { return value_of(load_b(i, c)); }, put);
+  }
+};
+template <class T>
+struct MmaTiles {
+  template <class A, class B, class Put>
+  __device__ static void make(long long m, long long n, long long k, long long row, long long column, A load_a, B load_b, Put put) {
+    mma_tile<T>(m, n, k, row, column, load_a, load_b, put);
+  }
+};
+
+template <class T>
+__device__ void conv(const ConvArguments& a) {
+  conv_tiles<T, PlainTiles<T>>(a);
+}
+template <class T>
+__device__ void mma_conv(const ConvArguments& a) {
+  conv_tiles<T, MmaTiles<T>>(a);
 }
 
 /// Where a group has one input: a thread makes one result.

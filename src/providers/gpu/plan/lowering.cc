@@ -68,8 +68,9 @@ std::string_view mover_name(DType dtype) {
   }
 }
 
-Lowering::Lowering(const StaticRegion& region, const std::map<ValueId, Tensor>& constants, std::span<const ValueId> outputs)
-    : region_(region), constants_(constants), outputs_(outputs.begin(), outputs.end()) {}
+Lowering::Lowering(const StaticRegion& region, const DeviceFacts& device, const std::map<ValueId, Tensor>& constants,
+                   std::span<const ValueId> outputs)
+    : region_(region), device_(device), constants_(constants), outputs_(outputs.begin(), outputs.end()) {}
 
 Shape Lowering::shape(ValueId value) const {
   const ValueType& type = graph().value(value).type;

@@ -59,9 +59,11 @@ struct Root {
 class Lowering {
  public:
   /// `constants`: those that are in the device's memory.
-  Lowering(const StaticRegion& region, const std::map<ValueId, Tensor>& constants, std::span<const ValueId> outputs);
+  Lowering(const StaticRegion& region, const DeviceFacts& device, const std::map<ValueId, Tensor>& constants,
+           std::span<const ValueId> outputs);
 
   const Graph& graph() const { return *region_.graph; }
+  const DeviceFacts& device() const { return device_; }
   Shape shape(ValueId value) const;
   DType dtype(ValueId value) const;
   /// Small integers that are known on the host; nothing where they are not.
@@ -102,6 +104,7 @@ class Lowering {
   void finish_outputs();
 
   const StaticRegion& region_;
+  const DeviceFacts& device_;
   const std::map<ValueId, Tensor>& constants_;
   std::vector<ValueId> outputs_;
   std::map<ValueId, Root> views_;

@@ -9,7 +9,7 @@ namespace rh::kit {
 
 namespace {
 
-constexpr std::string_view kDeviceId = "device_id";  // of a listed device's metadata
+constexpr char kDeviceId[] = "device_id";  // of a listed device's metadata
 
 /// Makes providers for the runtime that loaded the library, which need not be the only one of the process.
 struct FactoryTable : OrtEpFactory {
@@ -112,7 +112,7 @@ struct FactoryTable : OrtEpFactory {
       fail(ErrorCode::invalid_argument, "{}: device_id is '{}', the driver has {} devices: give a number below that", kind.name,
            named->second, devices.size());
     }
-    const char* text = metadata.empty() || !metadata[0] ? nullptr : host.api->GetKeyValue(metadata[0], kDeviceId.data());
+    const char* text = metadata.empty() || !metadata[0] ? nullptr : host.api->GetKeyValue(metadata[0], kDeviceId);
     auto device = text ? find_number(text) : nullptr;
     return device ? device : devices[0];
   }
@@ -132,7 +132,7 @@ struct FactoryTable : OrtEpFactory {
       OrtKeyValuePairs* metadata = nullptr;
       host.api->CreateKeyValuePairs(&metadata);
       const std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)> owner(metadata, host.api->ReleaseKeyValuePairs);
-      host.api->AddKeyValuePair(metadata, kDeviceId.data(), std::to_string(device->spec().id).c_str());
+      host.api->AddKeyValuePair(metadata, kDeviceId, std::to_string(device->spec().id).c_str());
       for (const auto& [key, value] : device->spec().metadata) host.api->AddKeyValuePair(metadata, key.c_str(), value.c_str());
       check(host, host.ep->CreateEpDevice(this, on, metadata, nullptr, &out[used]));
       check(host, host.ep->EpDevice_AddAllocatorInfo(out[used], &device->memory()));

@@ -4,9 +4,22 @@
 
 namespace rh::gpu {
 
-size_t tile_bytes(DType dtype) {
-  constexpr size_t kDepth = 16;
-  return 2 * kDepth * kTileSize * (dtype == DType::float64 ? sizeof(double) : sizeof(float));
+namespace {
+
+constexpr unsigned kMmaThreads = 128, kPlainThreads = 256;
+constexpr size_t kDepth = 16;                                                 // of k, that tiles in shared memory have
+constexpr size_t kMmaBytes = 2 * kTileSize * (kDepth + 8) * sizeof(uint16_t);  // rows are eight elements longer
+constexpr int kLeastMajor = 8;  ///< of the devices whose tensor cores take these forms
+
+}  // namespace
+
+Tiles tiles_of(const DeviceFacts& device, DType dtype, int64_t m, int64_t n, int64_t problems) {
+  const int64_t tiles = (m + kTileSize - 1) / kTileSize * ((n + kTileSize - 1) / kTileSize) * problems;
+  if (device.major >= kLeastMajor && (dtype == DType::float16 || dtype == DType::bfloat16)) {
+    return {true, over_blocks(tiles, kMmaThreads, kMmaBytes)};
+  }
+  const size_t element = dtype == DType::float64 ? sizeof(double) : sizeof(float);
+  return {false, over_blocks(tiles, kPlainThreads, 2 * kDepth * kTileSize * element)};
 }
 
 void lower_product(Lowering& lowering, const Product& product) {
@@ -30,9 +43,8 @@ void lower_product(Lowering& lowering, const Product& product) {
   fill(arguments.batch_sizes, dims.sizes);
   fill(arguments.a_batch, dims.strides[0]);
   fill(arguments.b_batch, dims.strides[1]);
-  const int64_t tiles = (product.m + kTileSize - 1) / kTileSize * ((product.n + kTileSize - 1) / kTileSize) * batches;
-  const Kernel kernel{"gemm", fmt::format("gemm<{}>", element_name(dtype))};
-  const LaunchSize size = over_blocks(tiles, kTileThreads, tile_bytes(dtype));
+  const auto [are_mma, size] = tiles_of(lowering.device(), dtype, product.m, product.n, batches);
+  const Kernel kernel{are_mma ? "mma" : "gemm", fmt::format("{}<{}>", are_mma ? "mma_gemm" : "gemm", element_name(dtype))};
   const Operand a{offsetof(GemmArguments, a), product.a}, b{offsetof(GemmArguments, b), product.b};
   const Operand c{offsetof(GemmArguments, c), product.c, true};
   if (product.bias == kNoValue) return lowering.launch(kernel, size, arguments, {a, b, c});

@@ -19,9 +19,13 @@ struct Product {
 /// Adds the launch of a product.
 void lower_product(Lowering& lowering, const Product& product);
 
-/// Shared memory of a block that makes a tile of a product (kernels/gemm.cuh).
-size_t tile_bytes(DType dtype);
+/// How blocks make tiles of products of a type: by tensor cores (kernels/mma.cuh), or plainly (kernels/gemm.cuh).
+struct Tiles {
+  bool are_mma;
+  LaunchSize size;
+};
 inline constexpr int64_t kTileSize = 64;
-inline constexpr unsigned kTileThreads = 256;
+/// Of `problems` products of m rows and n columns.
+Tiles tiles_of(const DeviceFacts& device, DType dtype, int64_t m, int64_t n, int64_t problems);
 
 }  // namespace rh::gpu

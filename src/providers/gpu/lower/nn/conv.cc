@@ -29,10 +29,11 @@ void lower_conv(const NodeView& node, Lowering& lowering) {
   fill_window(arguments, op.window, in, out);
   const DType dtype = lowering.dtype(y);
   const bool is_depthwise = arguments.in_channels == 1;
-  const int64_t pixels = out.product(2, out.rank());
-  const int64_t tiles = (arguments.out_channels + kTileSize - 1) / kTileSize * ((pixels + kTileSize - 1) / kTileSize) * in[0] * op.group;
-  const LaunchSize size = is_depthwise ? over_elements(out.elements()) : over_blocks(tiles, kTileThreads, tile_bytes(dtype));
-  const Kernel kernel{"conv", fmt::format("{}<{}>", is_depthwise ? "depthwise_conv" : "conv", element_name(dtype))};
+  const auto [are_mma, tiles] =
+      tiles_of(lowering.device(), dtype, arguments.out_channels, out.product(2, out.rank()), in[0] * op.group);
+  const LaunchSize size = is_depthwise ? over_elements(out.elements()) : tiles;
+  const std::string_view function = is_depthwise ? "depthwise_conv" : are_mma ? "mma_conv" : "conv";
+  const Kernel kernel{"conv", fmt::format("{}<{}>", function, element_name(dtype))};
   const Operand from{offsetof(ConvArguments, x), x}, by{offsetof(ConvArguments, w), w}, to{offsetof(ConvArguments, y), y, true};
   if (!node.has_input(2)) return lowering.launch(kernel, size, arguments, {from, by, to});
   lowering.launch(kernel, size, arguments, {from, by, to, {offsetof(ConvArguments, bias), node.node().inputs[2]}});
