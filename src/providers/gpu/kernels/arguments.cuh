@@ -36,7 +36,7 @@ struct FillArguments {
   void* y;
   long long n;
   double value;
-  long long integer;
+  long long integer, step;  // of integers, which may grow from element to element
 };
 
 /// c = alpha a b + beta bias, for each of `batches`. Strides are in elements; the last batch dimension comes first.

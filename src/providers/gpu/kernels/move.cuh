@@ -1,11 +1,11 @@
-// Copies of elements from strided places to strided places: Transpose, Slice, Split, Concat, Expand; and fills.
+// Copies of elements from strided places to strided places: Transpose, Slice, Split, Concat, Expand; and fills, Range among them.
 namespace rh {
 
 template <class T, bool kIsInteger>
 __device__ void fill(const FillArguments& a) {
   for (long long i = first_element(); i < a.n; i += element_step()) {
     if (kIsInteger) {
-      store<T>(a.y, i, a.integer);
+      store<T>(a.y, i, a.integer + i * a.step);
     } else {
       store<T>(a.y, i, a.value);
     }
