@@ -87,7 +87,8 @@ VendorFilesState vendor_state(const KnownProvider& provider) {
 }
 
 bool is_ready(const KnownProvider& provider) {
-  if (provider.key.empty() || !vendor_files(provider.key) || find_provider_library(provider).empty()) return false;
+  if (provider.key.empty() || find_provider_library(provider).empty()) return false;
+  if (!vendor_files(provider.key)) return provider.systems == kSystemName;  // what it needs is a part of the one system that it is for
   return vendor_state(provider).problem.empty();
 }
 

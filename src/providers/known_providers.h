@@ -35,7 +35,8 @@ std::vector<std::filesystem::path> provider_folders();
 std::filesystem::path find_provider_library(const KnownProvider& provider);
 
 /// Whether programs can name it without more: its library is there and, as far as files tell it, the vendor's. Opens nothing. Only
-/// providers whose vendor has a row in base/vendor_files.inc are so.
+/// providers whose vendor has a row in base/vendor_files.inc are so, and those of one system alone, of which the vendor's library is a
+/// part.
 bool is_ready(const KnownProvider& provider);
 
 /// The vendor's library of a provider, as far as files tell it; nothing, and no problem, where the vendor has no row.

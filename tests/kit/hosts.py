@@ -17,6 +17,7 @@ LIBRARIES = pathlib.Path(
 )
 SAMPLE, DUMP, FAKE = "SampleExecutionProvider", "ImportDumpExecutionProvider", "FakeDeviceExecutionProvider"
 OPENVINO, MIGRAPHX, CUDA = "OpenVINOExecutionProvider", "MIGraphXExecutionProvider", "CUDAExecutionProvider"
+COREML = "CoreMLExecutionProvider"
 FILES = {
     SAMPLE: "roundhouse_provider_sample.so",
     DUMP: "import_dump_plugin.so",
@@ -24,6 +25,7 @@ FILES = {
     OPENVINO: "roundhouse_provider_openvino.so",
     MIGRAPHX: "roundhouse_provider_migraphx.so",
     CUDA: "roundhouse_provider_cuda.so",
+    COREML: "roundhouse_provider_coreml.so",
 }
 HOSTS = [onnxruntime, roundhouse]
 
