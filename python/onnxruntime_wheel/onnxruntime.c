@@ -23,4 +23,5 @@ static AnyFunction of_roundhouse(const char* name) {
 HANDS_ON(OrtGetApiBase)
 HANDS_ON(OrtSessionOptionsAppendExecutionProvider_CPU)
 HANDS_ON(OrtSessionOptionsAppendExecutionProvider_CUDA)
+HANDS_ON(OrtSessionOptionsAppendExecutionProvider_CoreML)
 HANDS_ON(OrtSessionOptionsAppendExecutionProvider_Tensorrt)

@@ -12,6 +12,7 @@
 #include "capi/plugins.h"
 #include "capi/table.h"
 #include "providers/known_providers.h"
+#include "roundhouse/coreml_provider_factory.h"
 #include "session/compile/session_providers.h"
 
 namespace rh::capi {
@@ -96,6 +97,21 @@ void append_provider(OrtSessionOptions& options, std::string_view name, std::str
   append(options, name, keys.data(), texts.data(), keys.size());
 }
 
+/// The options that are as flags in a number.
+std::map<std::string, std::string> coreml_options(uint32_t flags) {
+  if (flags > COREML_FLAG_LAST * 2 - 1)
+    fail(ErrorCode::invalid_argument, "coreml_flags is {}, expected a sum of COREML_FLAG_* up to {}", flags, COREML_FLAG_LAST * 2 - 1);
+  const auto has = [&](uint32_t flag) { return (flags & flag) != 0; };
+  std::map<std::string, std::string> values;
+  if (has(COREML_FLAG_USE_CPU_AND_GPU)) values["MLComputeUnits"] = "CPUAndGPU";
+  if (has(COREML_FLAG_ONLY_ENABLE_DEVICE_WITH_ANE)) values["MLComputeUnits"] = "CPUAndNeuralEngine";
+  if (has(COREML_FLAG_USE_CPU_ONLY)) values["MLComputeUnits"] = "CPUOnly";
+  if (has(COREML_FLAG_ENABLE_ON_SUBGRAPH)) values["EnableOnSubgraphs"] = "1";
+  if (has(COREML_FLAG_ONLY_ALLOW_STATIC_INPUT_SHAPES)) values["RequireStaticInputShapes"] = "1";
+  if (has(COREML_FLAG_CREATE_MLPROGRAM)) values["ModelFormat"] = "MLProgram";
+  return values;
+}
+
 void check_enabled(std::string_view name, std::string_view short_name) {
   if (plugin_name(OrtSessionOptions(), name).empty()) not_enabled(short_name);
 }
@@ -158,6 +174,12 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA
   return rh::capi::guard([&] {
     rh::capi::append_provider(rh::capi::checked(options, "options"), "CUDAExecutionProvider", "CUDA",
                               {{"device_id", std::to_string(device)}});
+  });
+}
+
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CoreML(OrtSessionOptions* options, uint32_t flags) {
+  return rh::capi::guard([&] {
+    rh::capi::append_provider(rh::capi::checked(options, "options"), "CoreMLExecutionProvider", "CoreML", rh::capi::coreml_options(flags));
   });
 }
 

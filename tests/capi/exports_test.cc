@@ -39,6 +39,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
   const std::vector<std::string> expected = {"OrtGetApiBase",
                                              "OrtSessionOptionsAppendExecutionProvider_CPU",
                                              "OrtSessionOptionsAppendExecutionProvider_CUDA",
+                                             "OrtSessionOptionsAppendExecutionProvider_CoreML",
                                              "OrtSessionOptionsAppendExecutionProvider_MIGraphX",
                                              "OrtSessionOptionsAppendExecutionProvider_Tensorrt",
                                              "RhConvertModel",
