@@ -190,6 +190,18 @@ stage_migraphx() {
       --counts "$results/migraphx.cases.counts.json"
 }
 
+# coremltools in the place of Core ML: it loads what the provider writes, and evaluates it.
+stage_coreml() {
+  local vendors=tests/vendors name=CoreMLExecutionProvider
+  stage_build || return 1
+  scripts/stand coreml -- true || leave_out "coremltools cannot be installed"
+  scripts/stand coreml -- "$python" -m pytest --junitxml="$results/coreml.pytest.xml" $vendors/test_coreml.py tests/stands/coreml &&
+    scripts/stand coreml -- "$python" $vendors/models.py --provider $name --host roundhouse --model mobilenetv3_large_100 --model resnet50 \
+      --model distilbert --model vit_small_patch16_224 --counts "$results/coreml.models.counts.json" &&
+    scripts/stand coreml -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 400 --seconds 300 \
+      --counts "$results/coreml.cases.counts.json"
+}
+
 # Providers that others built, in both hosts.
 stage_plugins() { on_packages plugins tests/foreign_plugins/run.py; }
 

@@ -13,6 +13,7 @@ from backend_cases.runtime import Runtime  # noqa: E402
 
 #: Provider: the key of its library, and of its list (KEY.toml): options of its sessions, and skips.
 PROVIDERS = {
+    "CoreMLExecutionProvider": "coreml",
     "CUDAExecutionProvider": "cuda",
     "MIGraphXExecutionProvider": "migraphx",
     "OpenVINOExecutionProvider": "openvino",
