@@ -8,6 +8,7 @@ process of its own for each plugin. A plugin that finds no device that it can us
 """
 
 import argparse
+import difflib
 import functools
 import json
 import os
@@ -43,6 +44,8 @@ PLUGINS = {
 }
 HOSTS = ("onnxruntime", "roundhouse")
 TOLERANCE = 1e-3  # of the largest magnitude: the plugins are the same, the hosts' CPU providers are not
+LEAST_NAMED = 0.6  # of the nodes of either host: those whose names both have are compared; a host may inline some
+LEAST_WORDS = 30  # characters
 LEFT_OUT = 77
 
 
@@ -110,18 +113,28 @@ def answers(host, plugin, models, level, folder):
     return lines[0]["devices"], {line["model"]: line for line in lines[1:]}, f"ended with {done.returncode}: {done.stderr[-300:]}"
 
 
+def between(a, b, any_order):
+    """The largest difference of two arrays by the first one's largest magnitude; rows in any order are held to the nearest row."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return np.inf
+    a, b = a.astype("f8"), b.astype("f8")
+    if not a.size:
+        return 0.0
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return 0.0 if np.array_equal(a, b, equal_nan=True) else np.inf
+    apart = np.abs(a - b)
+    if any_order and a.ndim:
+        rows = np.abs(a.reshape(len(a), 1, -1) - b.reshape(1, len(b), -1)).max(axis=2)
+        apart = np.maximum(rows.min(axis=0).max(), rows.min(axis=1).max())
+    return float(apart.max() / max(np.abs(a).max(), 1e-30))
+
+
 def distance(folder, model):
     """The largest difference of an output between the hosts, by its largest magnitude."""
-    worst = 0.0
     with np.load(folder / f"{model}.onnxruntime.npz") as theirs, np.load(folder / f"{model}.roundhouse.npz") as ours:
-        for name in theirs.files:
-            a, b = theirs[name].astype("f8"), ours[name].astype("f8")
-            if a.shape != b.shape:
-                return np.inf
-            if a.size:
-                a, b = (np.sort(a, axis=0), np.sort(b, axis=0)) if model.startswith("ssdlite") else (a, b)
-                worst = max(worst, float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-30)))
-    return worst
+        if theirs.files != ours.files:
+            return np.inf
+        return max(between(theirs[name], ours[name], model.startswith("ssdlite")) for name in theirs.files)
 
 
 def by_name(nodes):
@@ -129,10 +142,15 @@ def by_name(nodes):
     return {re.sub(r"_token_\d+$", "", name): (provider, domain, op) for provider, domain, op, name in nodes if name}
 
 
+def same_reason(there, here):
+    """Whether two errors have the plugin's own words in common: hosts put their own around them."""
+    return difflib.SequenceMatcher(None, there, here, autojunk=False).find_longest_match().size >= LEAST_WORDS
+
+
 def compare(plugin, model, theirs, ours, folder):
     """A line for the table, and whether the hosts agree."""
     if theirs.get("fails") or ours.get("fails"):
-        same = theirs.get("fails") == ours.get("fails")
+        same = theirs.get("fails") == ours.get("fails") != "process" and same_reason(theirs["message"], ours["message"])
         said = "; ".join(f"{host}: {side.get('message', 'works')[:160]}" for host, side in zip(HOSTS, (theirs, ours)))
         if theirs.get("fails") and not ours.get("fails"):
             return f"{plugin:13}{model:32}works here alone ({said})", True
@@ -146,7 +164,8 @@ def compare(plugin, model, theirs, ours, folder):
     line = f"{plugin:13}{model:32}{taken[1]} of {total[1]} nodes, {taken[0]} of {total[0]} in ONNX Runtime"
     line += f", {len(both) - len(others)} of {len(both)} alike"
     line += f"; outputs differ by {far:.2g}" + (f"; OTHERS (there, here): {others[:5]}" if others else "")
-    return line, not others and bool(both) and far <= TOLERANCE
+    few = len(both) < LEAST_NAMED * max(total)
+    return line + ("; TOO FEW nodes have the same names" if few else ""), not others and not few and far <= TOLERANCE
 
 
 def compare_plugin(plugin, models, level, folder):
