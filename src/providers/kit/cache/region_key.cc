@@ -152,9 +152,9 @@ class LargeConstants {
       return hash.add_number(checksum_of({reinterpret_cast<const char*>(tensor->data<std::byte>()), tensor->bytes()}));
     }
     hash.add_text(place->path);
-    for (uint64_t part : {file->device, file->inode, file->size, static_cast<uint64_t>(file->modified_ns), place->position}) {
-      hash.add_number(part);
-    }
+    // Programs that unpack set the time of modification as they like, but not that of the file's last change.
+    for (int64_t time : {file->modified_ns, file->changed_ns}) hash.add_number(static_cast<uint64_t>(time));
+    for (uint64_t part : {file->device, file->inode, file->size, place->position}) hash.add_number(part);
     add_samples(hash, *tensor);
   }
 
