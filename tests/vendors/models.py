@@ -24,6 +24,7 @@ TOLERANCE, HALF_TOLERANCE = 1e-4, 2e-2
 UNORDERED = ("ssdlite",)
 #: What rounding alone moves further: quantized activations step from one integer to the next.
 WIDE = ("int8", "fp16")
+FEW_BITS = ("int8", "int4")
 
 
 def error_of(actual, expected, unordered):
@@ -89,11 +90,14 @@ def answer_in(args, name, folder):
     feeds = sample_inputs(path, sizes=sizes)
     path = resized(path, sizes, folder)
     runtime = VendorRuntime(args.host[0], args.provider, args.threads, json.loads(args.options), args.library)
-    session, reference = runtime.session(path), runtime.cpu_session(path)
-    expected = reference.run(None, feeds)
-    worst = max(error_of(a, e, name.startswith(UNORDERED)) for a, e in zip(session.run(None, feeds), expected))
+    session, any_order = runtime.session(path), name.startswith(UNORDERED)
+    actual, expected = session.run(None, feeds), runtime.cpu_session(path).run(None, feeds)
+    worst = max(error_of(a, e, any_order) for a, e in zip(actual, expected))
+    if any(w in name for w in FEW_BITS):  # the CPU's own passes round otherwise: a provider may do as the model has it
+        plain = runtime.cpu_session(path, plain=True).run(None, feeds)
+        worst = min(worst, max(error_of(a, e, any_order) for a, e in zip(actual, plain)))
     reasons = collections.Counter(f"{op}: {reason}" for op, reason in refusals(session, args.provider))
-    own = own_error(args.provider, path, feeds, expected, args.threads, name.startswith(UNORDERED))
+    own = own_error(args.provider, path, feeds, expected, args.threads, any_order)
     return {"error": worst, "own": own, "owners": owners(session), "reasons": dict(reasons.most_common(8))}
 
 

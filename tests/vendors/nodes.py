@@ -92,7 +92,8 @@ def verdict(runtimes, case):
     """`run`, `left`, `invalid` where the CPU alone refuses, `error` where the provider fails in a run, else how it differs."""
     try:
         drawn = case.draw()
-        model, feeds = case.model(drawn, CLOSED)
+        (model, feeds), (with_open, _) = (case.model(drawn, is_open) for is_open in (CLOSED, OPEN))
+        runtimes.one.cpu_session(with_open.SerializeToString(), plain=True).run(None, feeds)
         expected = runtimes.one.cpu_session(model.SerializeToString(), plain=True).run(None, feeds)
     except Exception as error:
         return "invalid", str(error)[:120]
