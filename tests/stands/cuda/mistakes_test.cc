@@ -20,12 +20,12 @@ struct Mistake {
 };
 
 const Mistake kMistakes[] = {
-    {"no_barrier", true, 1, 256, 0, 0, 719, "used since the last barrier, at kernel image+0x"},
+    {"no_barrier", true, 1, 256, 0, 0, 719, "used since the last barrier, at broken.cu:"},
     {"no_warp_barrier", true, 1, 256, 0, 0, 719, "race: "},
     {"blocks_race", true, 4, 64, 0, 0, 719, "race: write of what thread 0 of another block of the launch used"},
     {"out_of_bounds", false, 1, 256, 0, 1024, 700, "no allocation at device address"},
     {"far_out_of_bounds", false, 1, 32, 0, 1, 700, "no allocation at device address"},
-    {"out_of_bounds", true, 1, 256, 0, 1020, 700, "write outside of every allocation at kernel image+0x"},
+    {"out_of_bounds", true, 1, 256, 0, 1020, 700, "write outside of every allocation at broken.cu:"},
     {"beyond_shared", true, 1, 64, 128, 0, 700, "write beyond the 128 bytes of dynamic shared memory"},
     {"divergent", true, 1, 128, 0, 0, 719, "threads of a block wait at different __syncthreads"},
     {"missing_lane", false, 1, 128, 0, 0, 719, "deadlock: 64 threads wait at a barrier, 64 for lanes of their warp that never come"},

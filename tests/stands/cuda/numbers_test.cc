@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 #include "stands/cuda/client.h"
@@ -224,6 +226,31 @@ TEST(CudaStandNumbers, SourcesThatDoNotCompileSayWhere) {
   EXPECT_NE(image.log.find("text.cu:2"), std::string::npos) << image.log;
   EXPECT_NE(image.log.find("unknown"), std::string::npos) << image.log;
   EXPECT_EQ(compile_text("", {"--gpu-architecture=sm_81"}).result, NVRTC_ERROR_INVALID_OPTION);
+}
+
+size_t files_in(const std::filesystem::path& folder) {
+  std::error_code none;
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder, none), std::filesystem::directory_iterator()));
+}
+
+TEST(CudaStandNumbers, WhatWasCompiledIsKept) {
+  const std::filesystem::path folder = testing::TempDir() + "cuda_stand_cache";
+  const std::string text = "extern \"C\" __global__ void k(int* x) { x[0] = NUMBER; }\n";
+  std::filesystem::remove_all(folder);
+  setenv("RH_STAND_CACHE", folder.c_str(), 1);
+  Image first = compile_text(text, {"--gpu-architecture=sm_80", "-DNUMBER=1"});
+  EXPECT_EQ(files_in(folder), 1u) << first.log;
+  Image again = compile_text(text, {"--gpu-architecture=sm_80", "-DNUMBER=1"});
+  EXPECT_EQ(files_in(folder), 1u);
+  EXPECT_EQ(first.bytes, again.bytes);
+  Image other = compile_text(text, {"--gpu-architecture=sm_80", "-DNUMBER=2"});
+  EXPECT_EQ(files_in(folder), 2u) << other.log;
+  EXPECT_NE(first.bytes, other.bytes);
+  setenv("RH_STAND_CACHE", "off", 1);
+  EXPECT_EQ(compile_text(text, {"--gpu-architecture=sm_80", "-DNUMBER=3"}).result, 0);
+  EXPECT_EQ(files_in(folder), 2u);
+  unsetenv("RH_STAND_CACHE");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(CudaStandNumbers, KernelsAreFoundHoweverTheyAreWritten) {

@@ -53,7 +53,7 @@ struct AllCalls {
   }
   void clear() {
     std::lock_guard lock(mutex);
-    for (auto& [name, record] : records) record->calls_ = 0;
+    for (auto& [name, record] : records) record->calls_ = record->nanoseconds_ = 0;
     total = 0;
     failures.clear();
     any_planned = false;
@@ -63,6 +63,13 @@ struct AllCalls {
     std::lock_guard lock(mutex);
     auto found = records.find(name);
     return found == records.end() ? 0 : found->second->calls_.load();
+  }
+  long nanoseconds(const char* name) {
+    std::lock_guard lock(mutex);
+    long sum = 0;
+    for (auto& [known, record] : records)
+      if (!name || known == name) sum += record->nanoseconds_;
+    return sum;
   }
   void write(const std::string& path) {
     std::lock_guard lock(mutex);
@@ -97,6 +104,8 @@ struct CountsAtExit {
 }  // namespace rh::stand
 
 RH_STAND_EXPORT long rh_stand_calls(const char* function) { return rh::stand::AllCalls::get().count(function); }
+
+RH_STAND_EXPORT long rh_stand_ns(const char* function) { return rh::stand::AllCalls::get().nanoseconds(function); }
 
 RH_STAND_EXPORT void rh_stand_fail(const char* function, long nth, int error) {
   auto& all = rh::stand::AllCalls::get();

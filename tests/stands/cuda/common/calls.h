@@ -3,9 +3,11 @@
 //   long rh_stand_calls(const char* function)                      calls since the last clear; null: of all functions
 //   void rh_stand_fail(const char* function, long nth, int error)  the n-th call from now; function "any": of all
 //   void rh_stand_clear(void)                                      counts are 0, no failure is planned
+//   long rh_stand_ns(const char* function)                         nanoseconds within those calls
 #pragma once
 
 #include <atomic>
+#include <chrono>
 
 namespace rh::stand {
 
@@ -18,8 +20,23 @@ class CallRecord {
 
  private:
   friend struct AllCalls;
+  friend class TimedCall;
   const char* name_;
-  std::atomic<long> calls_{0};
+  std::atomic<long> calls_{0}, nanoseconds_{0};
+};
+
+// Adds the time of a call to its record.
+class TimedCall {
+ public:
+  explicit TimedCall(CallRecord& record) : record_(record) {}
+  ~TimedCall() {
+    record_.nanoseconds_ += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_).count();
+  }
+  TimedCall(const TimedCall&) = delete;
+
+ private:
+  CallRecord& record_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace rh::stand
@@ -32,6 +49,7 @@ class CallRecord {
   RH_STAND_EXPORT type name parameters;                                 \
   type name parameters {                                                \
     static ::rh::stand::CallRecord record(#name);                       \
+    ::rh::stand::TimedCall timed(record);                               \
     if (int error = record.begin()) return ::rh::stand::planned(error); \
     return name##_body arguments;                                       \
   }                                                                     \

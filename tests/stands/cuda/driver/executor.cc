@@ -78,7 +78,7 @@ void Executor::run_blocks(int index, Turn& turn) {
   BlockRunner::running = nullptr;
   if (right) return;
   device_.memory.reopen_for_this_thread();  // the handler of a fault ran with the rights of a fresh thread
-  device_.fail(runner.error, "kernel " + launch.function->name + ": " + runner.message);
+  device_.fail(runner.error, with_source_line(*launch.function->module, "kernel " + launch.function->name + ": " + runner.message));
   runner.drop_fibers();
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -102,8 +103,34 @@ CUresult load_module(Device& device, const void* image, std::unique_ptr<CUmod_st
     placed.range.first = static_cast<char*>(found.dli_fbase);
     placed.range.last = placed.range.first + length_in_memory(bytes);
   }
+  if (made->copies[0].image->checked) made->bytes.assign(bytes, file_length(bytes));
   *module = std::move(made);
   return CUDA_SUCCESS;
+}
+
+std::string with_source_line(const CUmod_st& module, std::string message) {
+  static const std::string place = "kernel image+";
+  size_t at = message.find(place);
+  if (at == std::string::npos || module.bytes.empty()) return message;
+  size_t from = at + place.size(), end = message.find_first_not_of("0123456789abcdefx", from);
+  std::string path = (std::filesystem::temp_directory_path() / "stand-lines-XXXXXX").string();
+  int file = mkstemp(path.data());
+  if (file < 0) return message;
+  bool written = write(file, module.bytes.data(), module.bytes.size()) == static_cast<ssize_t>(module.bytes.size());
+  close(file);
+  // The address that a call returns to: the call itself lies before it.
+  char command[512], line[256] = "";
+  std::snprintf(command, sizeof command, "addr2line -s -e '%s' 0x%lx 2>/dev/null", path.c_str(),
+                std::strtoul(message.c_str() + from, nullptr, 16) - 1);
+  FILE* answer = written ? popen(command, "r") : nullptr;
+  if (answer) {
+    if (!std::fgets(line, sizeof line, answer)) line[0] = 0;
+    pclose(answer);
+  }
+  unlink(path.c_str());
+  line[std::strcspn(line, "\n ")] = 0;
+  if (line[0] == 0 || line[0] == '?') return message;
+  return message.replace(at, end - at, line);
 }
 
 void close_module(CUmod_st& module) {

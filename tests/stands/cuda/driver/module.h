@@ -33,12 +33,15 @@ struct CUmod_st {
   rh::stand::Device* device = nullptr;
   std::vector<rh::stand::ImageCopy> copies;
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+  std::string bytes;  // of a checked image, for its lines
 };
 
 namespace rh::stand {
 
 CUresult load_module(Device& device, const void* bytes, std::unique_ptr<CUmod_st>* module);
 void close_module(CUmod_st& module);
+// Puts the line of the source in place of "kernel image+0x...", where the image knows it.
+std::string with_source_line(const CUmod_st& module, std::string message);
 CUresult find_function(CUmod_st& module, const char* name, CUfunction* function);
 
 }  // namespace rh::stand

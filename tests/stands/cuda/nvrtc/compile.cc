@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <sstream>
 
 #include "stands/cuda/common/settings.h"
+#include "stands/cuda/nvrtc/image_cache.h"
 #include "stands/cuda/nvrtc/process.h"
 
 namespace rh::stand {
@@ -56,7 +58,7 @@ std::vector<std::string> common_arguments(const CompileOptions& options, bool ch
                                         "-fno-stack-protector",
                                         "-fstack-clash-protection",
                                         "-w",
-                                        "-nostdinc++",
+                                        "-nostdinc",
                                         "-I" + own_folder() + "/include",
                                         "-DRH_STAND_COMPILER=" + std::to_string(kCompilerMajor * 1000 + kCompilerMinor * 10),
                                         "-D__CUDA_ARCH__=" + std::to_string(options.architecture * 10)};
@@ -133,14 +135,45 @@ bool read_options(int count, const char* const* options, CompileOptions* result)
   return true;
 }
 
+namespace {
+
+// What an image is made of, but for the compiler itself. Headers that -I names may change with nothing here that tells.
+ImageCache cache_for(const SourceProgram& program, const CompileOptions& options) {
+  std::vector<std::string> depends = common_arguments(options, checked_setting());
+  depends.push_back(options.code_only ? "PTX" : "code");
+  depends.insert(depends.end(), {program.name, program.source});
+  for (const auto& [name, text] : program.headers) depends.insert(depends.end(), {name, text});
+  for (const auto& [expression, lowered] : program.expressions) depends.push_back(expression);
+  std::vector<fs::path> headers;
+  std::error_code none;  // without the folder nothing compiles, which the compiler says
+  for (const auto& entry : fs::directory_iterator(own_folder() + "/include", none)) headers.push_back(entry.path());
+  std::sort(headers.begin(), headers.end());
+  for (const auto& header : headers) depends.push_back(read_file(header));
+  return ImageCache(depends);
+}
+bool may_be_cached(const CompileOptions& options) {
+  return setting("RH_STAND_KEEP", 0) == 0 &&
+         std::none_of(options.flags.begin(), options.flags.end(), [](const auto& f) { return f.starts_with("-I"); });
+}
+
+}  // namespace
+
 bool compile(const SourceProgram& program, const CompileOptions& options, CompiledImage* image) {
+  std::optional<ImageCache> cache;
+  if (may_be_cached(options)) cache = cache_for(program, options);
+  std::string* made = options.code_only ? &image->ptx : &image->code;
+  if (cache && cache->read(made)) {
+    if (!options.code_only) image->ptx = image->code;
+    return true;
+  }
   WorkFolder folder;
   if (folder.path.empty()) {
     image->log = "stand: no folder for temporary files in " + fs::temp_directory_path().string() + "\n";
     return false;
   }
   for (const auto& [name, text] : program.headers) write_file(folder.path / "headers" / name, text);
-  if (!build(program, options, options.code_only, folder.path, options.code_only ? &image->ptx : &image->code, &image->log)) return false;
+  if (!build(program, options, options.code_only, folder.path, made, &image->log)) return false;
+  if (cache) cache->write(*made);
   if (!options.code_only) image->ptx = image->code;
   return true;
 }
