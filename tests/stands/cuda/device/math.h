@@ -1,13 +1,13 @@
 // Functions of real numbers: those of the host's C library, under CUDA's names.
 #pragma once
 
-#define STAND_MATH_1(X)                                                                                                                   \
-  X(exp)                                                                                                                                  \
-  X(exp2)                                                                                                                                 \
-  X(expm1)                                                                                                                                \
-  X(log) X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) \
-      X(atanh) X(erf) X(erfc) X(tgamma) X(lgamma) X(floor) X(ceil) X(trunc) X(round) X(rint) X(nearbyint) X(logb)
+// clang-format off
+#define STAND_MATH_1(X) \
+  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) \
+  X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(tgamma) X(lgamma) X(floor) X(ceil) X(trunc) X(round) \
+  X(rint) X(nearbyint) X(logb)
 #define STAND_MATH_2(X) X(pow) X(fmod) X(remainder) X(atan2) X(hypot) X(copysign) X(nextafter) X(fdim)
+// clang-format on
 
 #define STAND_DECLARE_1(name) \
   double name(double);        \
