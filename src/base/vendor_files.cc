@@ -154,8 +154,8 @@ std::vector<fs::path> search_folders(const VendorFiles& vendor) {
     add(folders, as_path(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  for (const char* folder :
-       {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/cuda/lib64", "/usr/lib/wsl/lib"}) {
+  for (const char* folder : {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                             "/usr/lib", "/usr/local/cuda/lib64", "/usr/lib/wsl/lib"}) {
     add(folders, folder);
   }
   return folders;
@@ -221,7 +221,9 @@ VendorFilesState look_for_vendor(const VendorFiles& vendor, std::string_view giv
   for (const fs::path& folder : search_folders(vendor)) {
     if (const auto files = files_in(vendor, folder); !files.empty()) return {files[0], problem_of(vendor, files[0])};
   }
-  const std::string python = vendor.python.empty() ? std::string() : fmt::format("in a folder {} of Python's packages, ", fmt::join(words_of(vendor.python), " or "));
+  const std::string python = vendor.python.empty()
+                                 ? std::string()
+                                 : fmt::format("in a folder {} of Python's packages, ", fmt::join(words_of(vendor.python), " or "));
   return {{},
           fmt::format("{} is not installed: there is no file {} or {}.<version> beside this library, {}or in the system's folders: {}, or "
                       "name its file in {}",

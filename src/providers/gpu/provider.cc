@@ -27,7 +27,8 @@ std::shared_ptr<Programs> programs_of(const std::shared_ptr<Driver>& driver, con
 
 }  // namespace
 
-Provider::Provider(const kit::Setup& setup, const Vendor& vendor, const Settings& settings) : arena_(settings.arena), stream_(settings.stream) {
+Provider::Provider(const kit::Setup& setup, const Vendor& vendor, const Settings& settings)
+    : arena_(settings.arena), stream_(settings.stream) {
   if (!setup.driver) {
     System::of(vendor);  // says why there is none
     fail(ErrorCode::not_found, "{}: the driver has no devices: see whether it hides them from this process", vendor.provider);

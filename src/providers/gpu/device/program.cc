@@ -1,10 +1,12 @@
 #include "providers/gpu/device/program.h"
 
+#include <gpu_kernel_sources.h>  // made of gpu/kernels by the build
+
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/error.h"
-#include "gpu_kernel_sources.h"  // made of gpu/kernels by the build
 #include "providers/kit/cache/content_hash.h"
 
 namespace rh::gpu {

@@ -55,7 +55,8 @@ DeviceFacts System::facts_of(int number) const {
   facts.major = attribute(numbers.major);
   facts.minor = attribute(numbers.minor);
   facts.multiprocessors = attribute(numbers.multiprocessors);
-  facts.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", attribute(numbers.pci_domain), attribute(numbers.pci_bus), attribute(numbers.pci_device));
+  facts.pci =
+      fmt::format("{:04x}:{:02x}:{:02x}.0", attribute(numbers.pci_domain), attribute(numbers.pci_bus), attribute(numbers.pci_device));
   unsigned char uuid[16] = {};
   if (api_.device_uuid && api_.device_uuid(reinterpret_cast<char*>(uuid), device) == 0) facts.uuid = uuid_text(uuid);
   return facts;

@@ -9,7 +9,7 @@
 
 namespace rh::gpu {
 
-#define RH_GPU_OPERATOR(domain, op_type, name)  \
+#define RH_GPU_OPERATOR(domain, op_type, name)   \
   kit::Support supports_##name(const NodeView&); \
   void lower_##name(const NodeView&, Lowering&);
 #include "providers/gpu/lower/operator_list.inc"

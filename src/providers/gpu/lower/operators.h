@@ -10,8 +10,8 @@ namespace rh::gpu {
 
 class Lowering;
 
-/// An operator that runs on the device: a row of operator_list.inc. `supports` looks at a node whose sizes may be open, `lower` at one whose
-/// sizes are numbers.
+/// An operator that runs on the device: a row of operator_list.inc. `supports` looks at a node whose sizes may be open, `lower` at one
+/// whose sizes are numbers.
 struct Operator {
   std::string_view domain, op_type;
   kit::Support (*supports)(const NodeView&);

@@ -6,7 +6,7 @@ namespace rh::gpu {
 
 namespace {
 
-constexpr size_t kRooms = 4;         ///< runs of a plan that go side by side
+constexpr size_t kRooms = 4;          ///< runs of a plan that go side by side
 constexpr size_t kMostBindings = 64;  ///< of a plan; sizes that come again are bound once
 
 }  // namespace
@@ -22,8 +22,9 @@ ClassPlan::ClassPlan(std::shared_ptr<const Shared> shared, std::shared_ptr<const
   lowering.run();
   memory_ = plan_memory(lowering);
   if (shared_->most_bytes > 0 && memory_.bytes > shared_->most_bytes) {
-    fail(ErrorCode::ep_fail, "a region needs {} bytes of the device between its inputs and outputs, gpu_mem_limit is {}: its largest values "
-                             "are {}: raise the limit, or give smaller inputs",
+    fail(ErrorCode::ep_fail,
+         "a region needs {} bytes of the device between its inputs and outputs, gpu_mem_limit is {}: its largest values "
+         "are {}: raise the limit, or give smaller inputs",
          memory_.bytes, shared_->most_bytes, largest_values(memory_, lowering.graph()));
   }
   for (const Launch& launch : lowering.launches()) kernels_.push_back(launch.kernel);

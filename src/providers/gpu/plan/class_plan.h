@@ -16,8 +16,8 @@ namespace rh::gpu {
 struct Shared {
   std::shared_ptr<Driver> driver;
   std::shared_ptr<Programs> programs;
-  bool captures = true;       ///< whether launches that come again become one graph
-  size_t most_bytes = 0;      ///< of a region's plan; 0: no bound
+  bool captures = true;                 ///< whether launches that come again become one graph
+  size_t most_bytes = 0;                ///< of a region's plan; 0: no bound
   size_t plan_bytes = size_t{4} << 30;  ///< of the plans of a region for other sizes, together
 };
 
@@ -35,7 +35,8 @@ class Room {
 
  private:
   void resize(size_t bytes);
-  void write_arguments(const Binding& binding, std::span<const TensorView> inputs, std::span<void* const> outputs, kit::StreamHandle stream);
+  void write_arguments(const Binding& binding, std::span<const TensorView> inputs, std::span<void* const> outputs,
+                       kit::StreamHandle stream);
   void launch(const Binding& binding, std::span<const Handle> functions, kit::StreamHandle stream);
 
   std::shared_ptr<Driver> driver_;

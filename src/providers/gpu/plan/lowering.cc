@@ -149,7 +149,8 @@ void Lowering::copy_to(ValueId from, const Operand& to) {
   if (n == 0) return;
   MoveArguments arguments{};
   arguments.n = n;
-  launch({"move", fmt::format("copy<{}>", mover_name(dtype(from)))}, over_elements(n), arguments, {{offsetof(MoveArguments, from), from}, to});
+  launch({"move", fmt::format("copy<{}>", mover_name(dtype(from)))}, over_elements(n), arguments,
+         {{offsetof(MoveArguments, from), from}, to});
 }
 
 // What inference tells of a node's results needs no launch.

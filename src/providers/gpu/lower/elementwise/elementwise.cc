@@ -67,7 +67,8 @@ Support supports_elementwise(const NodeView& node) {
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
     if (!is_among(row.types, dtype_of_input(node, i))) {
-      return refuse(RhRefusalCode_TYPE, "its kernel of {} does not take {} for input {}", row.op_type, to_string(dtype_of_input(node, i)), i);
+      return refuse(RhRefusalCode_TYPE, "its kernel of {} does not take {} for input {}", row.op_type, to_string(dtype_of_input(node, i)),
+                    i);
     }
   }
   if (row.op_type == "Pow" && is_integer(dtype_of_input(node, 0)) && !is_integer(dtype_of_input(node, 1))) {

@@ -85,13 +85,14 @@ Expression mean(const NodeView& node) {
   return made;
 }
 
-Expression mod(const NodeView& node) {
-  return {ops::Mod::read(node).fmod ? "f_fmod($0, $1)" : "f_mod($0, $1)", node.node().inputs};
-}
+Expression mod(const NodeView& node) { return {ops::Mod::read(node).fmod ? "f_fmod($0, $1)" : "f_mod($0, $1)", node.node().inputs}; }
 
 Expression is_inf(const NodeView& node) {
   const bool above = node.flag("detect_positive", true), below = node.flag("detect_negative", true);
-  return {above && below ? "f_abs($0) == (@)infinity()" : above ? "$0 == (@)infinity()" : below ? "$0 == -(@)infinity()" : "$0 != $0 && false",
+  return {above && below ? "f_abs($0) == (@)infinity()"
+          : above        ? "$0 == (@)infinity()"
+          : below        ? "$0 == -(@)infinity()"
+                         : "$0 != $0 && false",
           {node.node().inputs[0]}};
 }
 

@@ -7,9 +7,9 @@ namespace rh::gpu {
 namespace {
 
 constexpr unsigned kMmaThreads = 128, kPlainThreads = 256;
-constexpr size_t kDepth = 16;                                                 // of k, that tiles in shared memory have
+constexpr size_t kDepth = 16;                                                  // of k, that tiles in shared memory have
 constexpr size_t kMmaBytes = 2 * kTileSize * (kDepth + 8) * sizeof(uint16_t);  // rows are eight elements longer
-constexpr int kLeastMajor = 8;  ///< of the devices whose tensor cores take these forms
+constexpr int kLeastMajor = 8;                                                 ///< of the devices whose tensor cores take these forms
 
 }  // namespace
 

@@ -19,8 +19,9 @@ void lower_batch_normalization(const NodeView& node, Lowering& lowering) {
   for (int axis = 2; axis < shape.rank(); ++axis) of_channels.push_back(1);
   const std::optional<Shape> channels(of_channels);
   const double epsilon = ops::BatchNormalization::read(node).epsilon;
-  lower_expression(node.node(), lowering,
-                   {"($0 - $3) * ($1 / m_sqrt($4 + #0)) + $2", node.node().inputs, {epsilon}, 0, {{}, channels, channels, channels, channels}});
+  lower_expression(
+      node.node(), lowering,
+      {"($0 - $3) * ($1 / m_sqrt($4 + #0)) + $2", node.node().inputs, {epsilon}, 0, {{}, channels, channels, channels, channels}});
 }
 
 }  // namespace rh::gpu

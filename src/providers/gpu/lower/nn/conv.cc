@@ -29,8 +29,7 @@ void lower_conv(const NodeView& node, Lowering& lowering) {
   fill_window(arguments, op.window, in, out);
   const DType dtype = lowering.dtype(y);
   const bool is_depthwise = arguments.in_channels == 1;
-  const auto [are_mma, tiles] =
-      tiles_of(lowering.device(), dtype, arguments.out_channels, out.product(2, out.rank()), in[0] * op.group);
+  const auto [are_mma, tiles] = tiles_of(lowering.device(), dtype, arguments.out_channels, out.product(2, out.rank()), in[0] * op.group);
   const LaunchSize size = is_depthwise ? over_elements(out.elements()) : tiles;
   const std::string_view function = is_depthwise ? "depthwise_conv" : are_mma ? "mma_conv" : "conv";
   const Kernel kernel{"conv", fmt::format("{}<{}>", function, element_name(dtype))};

@@ -19,8 +19,8 @@ void lower_constant_of_shape(const NodeView& node, Lowering& lowering) {
   } else {
     arguments.value = element_as_double(value.view(), 0);
   }
-  lowering.launch({"move", fmt::format("fill<{}, {}>", element_name(lowering.dtype(y)), is_integral)},
-                  over_elements(arguments.n), arguments, {{offsetof(FillArguments, y), y, true}});
+  lowering.launch({"move", fmt::format("fill<{}, {}>", element_name(lowering.dtype(y)), is_integral)}, over_elements(arguments.n),
+                  arguments, {{offsetof(FillArguments, y), y, true}});
 }
 
 }  // namespace rh::gpu

@@ -17,11 +17,10 @@ void lower_gather(const NodeView& node, Lowering& lowering) {
   arguments.size = shape[axis];
   arguments.inner = shape.product(axis + 1, shape.rank());
   arguments.count = lowering.shape(indices).elements();
-  lowering.launch({"gather", fmt::format("gather<{}, {}>", mover_name(lowering.dtype(data)), element_name(lowering.dtype(indices)))},
-                  over_elements(arguments.outer * arguments.count * arguments.inner), arguments,
-                  {{offsetof(GatherArguments, data), data},
-                   {offsetof(GatherArguments, indices), indices},
-                   {offsetof(GatherArguments, y), y, true}});
+  lowering.launch(
+      {"gather", fmt::format("gather<{}, {}>", mover_name(lowering.dtype(data)), element_name(lowering.dtype(indices)))},
+      over_elements(arguments.outer * arguments.count * arguments.inner), arguments,
+      {{offsetof(GatherArguments, data), data}, {offsetof(GatherArguments, indices), indices}, {offsetof(GatherArguments, y), y, true}});
 }
 
 }  // namespace rh::gpu

@@ -27,7 +27,8 @@ void lower_slice(const NodeView& node, Lowering& lowering) {
   bool is_view = out.elements() > 0;
   int first = 0;
   while (first < out.rank() && out[first] == 1) ++first;
-  for (int axis = first; axis < out.rank(); ++axis) is_view &= move.from_strides[axis] == own[axis] && (axis == first || out[axis] == in[axis]);
+  for (int axis = first; axis < out.rank(); ++axis)
+    is_view &= move.from_strides[axis] == own[axis] && (axis == first || out[axis] == in[axis]);
   if (is_view) return lowering.view(y, x, move.from_offset * static_cast<int64_t>(bytes_of(lowering.dtype(x), 1)));
   lower_move(lowering, move);
 }

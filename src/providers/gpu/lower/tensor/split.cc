@@ -22,7 +22,8 @@ void lower_split(const NodeView& node, Lowering& lowering) {
     if (is_first) {
       lowering.view(y, x, offset * static_cast<int64_t>(bytes_of(lowering.dtype(x), 1)));
     } else {
-      lower_move(lowering, {.from = x, .to = y, .shape = out, .from_strides = strides, .to_strides = strides_of(out), .from_offset = offset});
+      lower_move(lowering,
+                 {.from = x, .to = y, .shape = out, .from_strides = strides, .to_strides = strides_of(out), .from_offset = offset});
     }
   }
 }
