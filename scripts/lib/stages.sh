@@ -202,6 +202,18 @@ stage_coreml() {
       --counts "$results/coreml.cases.counts.json"
 }
 
+# CUDA's provider on the stand-in driver and compiler: its own tests, a model, the official cases of operators that it has kernels for.
+stage_cuda() {
+  local vendors=tests/vendors name=CUDAExecutionProvider stand=$results/cuda.stand.log
+  stage_build || return 1
+  scripts/stand cuda -- true >"$stand" 2>&1 || leave_out "the stand cuda cannot be made: $(tail -n 1 "$stand")"
+  scripts/stand cuda -- "$python" -m pytest --junitxml="$results/cuda.pytest.xml" $vendors/test_cuda.py &&
+    scripts/stand cuda -- "$python" $vendors/models.py --provider $name --size 224=64 --model mobilenetv3_large_100 \
+      --counts "$results/cuda.models.counts.json" &&
+    scripts/stand cuda -- "$python" $vendors/cases.py --provider $name --least 450 --seconds 300 --counts "$results/cuda.cases.counts.json" \
+      --filter '^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather_[0-9n]|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
+}
+
 # Providers that others built, in both hosts.
 stage_plugins() { on_packages plugins tests/foreign_plugins/run.py; }
 
