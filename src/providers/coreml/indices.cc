@@ -22,16 +22,23 @@ std::string_view mode_of(ScatterReduction reduction) {
   }
 }
 
-/// Indices that count from the end for some of a run's values count from the front.
-Mil from_the_front(Lowering& to, const Mil& indices, int64_t size) {
+/// Indices that count from the end for some of a run's values count from the front. `sizes`: of what they count.
+Mil from_the_front(Lowering& to, const Mil& indices, const Mil& sizes) {
   const Mil is_negative = to.compare("less", indices, to.program.number(0));
-  const Mil moved = to.binary("add", indices, to.program.number(size));
+  const Mil moved = to.binary("add", indices, sizes);
   return to.program.op("select", {{"cond", is_negative}, {"a", moved}, {"b", indices}}, DType::int32, indices.shape);
+}
+
+/// Of places: the last axis has an index for each of the first axes.
+Mil places_of(Lowering& to, const NodeView& node, const Shape& shape) {
+  const Mil places = to.input(node, 1);
+  const auto count = static_cast<size_t>(places.shape[places.shape.size() - 1]);
+  return from_the_front(to, places, to.program.ints({shape.begin(), count}));
 }
 
 Mil indices_of(Lowering& to, const NodeView& node, int64_t size) {
   const Tensor* constant = node.constant_input(1);
-  if (!constant) return from_the_front(to, to.input(node, 1), size);
+  if (!constant) return from_the_front(to, to.input(node, 1), to.program.number(size));
   Tensor moved(DType::int64, constant->shape());
   for (int64_t i = 0; i < constant->elements(); ++i) {
     const int64_t index = element_as_int(constant->view(), i);
@@ -80,7 +87,7 @@ Support check_gather_nd(const NodeView& node) {
 
 void lower_gather_nd(Lowering& to, const NodeView& node, std::string_view mil) {
   const Mil x = to.as_number(to.input(node, 0));
-  to.give(node, to.program.op(mil, {{"x", x}, {"indices", to.input(node, 1)}}, x.dtype, to.output_shape(node)));
+  to.give(node, to.program.op(mil, {{"x", x}, {"indices", places_of(to, node, x.shape)}}, x.dtype, to.output_shape(node)));
 }
 
 Support check_scatter(const NodeView& node) {
@@ -105,7 +112,7 @@ void lower_scatter_elements(Lowering& to, const NodeView& node, std::string_view
 void lower_scatter_nd(Lowering& to, const NodeView& node, std::string_view mil) {
   const Mil x = to.input(node, 0);
   const Arguments arguments = {{"data", x},
-                               {"indices", to.input(node, 1)},
+                               {"indices", places_of(to, node, x.shape)},
                                {"updates", to.input(node, 2)},
                                {"mode", to.program.text(mode_of(ops::ScatterND::read(node).reduction))}};
   to.give(node, to.program.op(mil, arguments, x.dtype, x.shape));

@@ -1,6 +1,6 @@
 // A library that stands in for Core ML: it writes down what reaches it, fails where it is told to, and has packages evaluated by a program.
 //   RH_COREML_RECORD     the file to which a line is added for each call
-//   RH_COREML_KEEP       a folder into which each package is copied, as 0.mlpackage, 1.mlpackage, ...
+//   RH_COREML_KEEP       a folder into which each package is copied, as NUMBER.mlpackage
 //   RH_COREML_FAULT      "<function>: <message>": that function fails with the message
 //   RH_COREML_EVALUATOR  the command that evaluates packages (evaluate.py); without it predictions give zeros
 #include <fcntl.h>

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from coreml_stand import STAND_IN
-from hosts import COREML, HOSTS, dense, failure, floats, model_of, registered, session, tensor
+from hosts import COREML, HOSTS, LIBRARIES, dense, failure, floats, model_of, registered, session, tensor
 from onnx import TensorProto, helper
 
 import roundhouse
@@ -166,10 +166,10 @@ def test_open_sizes_are_left_where_static_ones_are_required():
 def test_other_types_at_the_borders(host):
     """int64, bool and float16 are passed as the types that Core ML's arrays have."""
     nodes = [
+        helper.make_node("Cast", ["h"], ["h32"], to=TensorProto.FLOAT),
         helper.make_node("Gather", ["table", "ids"], ["rows"]),
         helper.make_node("Where", ["mask", "rows", "h32"], ["chosen"]),
         helper.make_node("Cast", ["chosen"], ["y"], to=TensorProto.FLOAT16),
-        helper.make_node("Cast", ["h"], ["h32"], to=TensorProto.FLOAT),
         helper.make_node("Greater", ["chosen", "h32"], ["more"]),
         helper.make_node("ArgMax", ["chosen"], ["at"], axis=1, keepdims=0),
     ]
@@ -226,3 +226,38 @@ def test_open_sizes_are_right(host):
             feed = {"x": floats(n, 4, seed=n), "x2": floats(n, 3, seed=n + 1)}
             np.testing.assert_allclose(made.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-5, atol=1e-5)
         del made
+
+
+FLAGS = [
+    ("0x00", "load ALL"),
+    ("0x01", "load CPUOnly"),
+    ("0x04", "load CPUAndNeuralEngine"),
+    ("0x18", "load ALL"),
+    ("0x20", "load CPUAndGPU"),
+]
+
+
+@pytest.fixture(scope="module")
+def program_in_c(tmp_path_factory):
+    """Against our headers and library, as it is written for ONNX Runtime."""
+    here, made = pathlib.Path(__file__).resolve(), tmp_path_factory.mktemp("append") / "append"
+    folders = [f"-I{here.parents[3] / 'include/roundhouse'}", f"-L{LIBRARIES.resolve()}", f"-Wl,-rpath,{LIBRARIES.resolve()}"]
+    command = ["cc", "-std=c11", str(here.with_name("append_coreml.c")), *folders, "-lroundhouse", "-o", str(made)]
+    subprocess.run(command, check=True)
+    return made
+
+
+def appended(program, model, flags):
+    return subprocess.run([str(program), str(model), flags], capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize(("flags", "expected"), FLAGS)
+def test_flags_are_options(program_in_c, coreml_calls, tmp_path, flags, expected):
+    assert appended(program_in_c, tmp_path / "model.onnx", flags) == "works"
+    assert pathlib.Path(os.environ["RH_COREML_RECORD"]).read_text().splitlines() == [expected]
+
+
+def test_flags_that_nobody_has_are_refused(program_in_c, tmp_path, monkeypatch):
+    assert "coreml_flags is 64" in appended(program_in_c, tmp_path / "model.onnx", "0x40")
+    monkeypatch.delenv("ROUNDHOUSE_COREML_LIBRARY")
+    assert appended(program_in_c, tmp_path / "model.onnx", "0").startswith("failed")
