@@ -26,8 +26,10 @@ std::optional<bool> flag_of(std::string_view text) {
   return std::nullopt;
 }
 
-/// "ep.sampleexecutionprovider."
-std::string entry_prefix(std::string_view provider) {
+/// "ep.sampleexecutionprovider.", or "ep.sample.", as ONNX Runtime writes it for CUDA.
+std::string entry_prefix(std::string_view provider, bool is_short = false) {
+  constexpr std::string_view kEnd = "ExecutionProvider";
+  if (is_short && provider.ends_with(kEnd)) provider.remove_suffix(kEnd.size());
   std::string prefix = "ep." + std::string(provider) + ".";
   std::ranges::transform(prefix, prefix.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return prefix;
@@ -102,7 +104,7 @@ int64_t Options::integer(std::string_view name) const { return integer_of(text(n
 bool Options::flag(std::string_view name) const { return flag_of(text(name)).value(); }
 
 std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider) {
-  const std::string prefix = entry_prefix(provider);
+  const std::string prefixes[] = {entry_prefix(provider), entry_prefix(provider, true)};
   OrtKeyValuePairs* entries = nullptr;
   check(host, host.api->GetSessionOptionsConfigEntries(&options, &entries));
   const std::unique_ptr<OrtKeyValuePairs, void(ORT_API_CALL*)(OrtKeyValuePairs*)> owner(entries, host.api->ReleaseKeyValuePairs);
@@ -113,13 +115,19 @@ std::map<std::string, std::string> options_of(const Host& host, const OrtSession
   std::map<std::string, std::string> found;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view key = keys[i];
-    if (key.starts_with(prefix)) found.emplace(key.substr(prefix.size()), values[i]);
+    for (const std::string& prefix : prefixes) {
+      if (key.starts_with(prefix)) found.emplace(key.substr(prefix.size()), values[i]);
+    }
   }
   return found;
 }
 
 const char* RunEntries::text(std::string_view name) const {
-  return host_.api->GetRunConfigEntry(&options_, (entry_prefix(provider_) + std::string(name)).c_str());
+  const auto find = [&](bool is_short) {
+    return host_.api->GetRunConfigEntry(&options_, (entry_prefix(provider_, is_short) + std::string(name)).c_str());
+  };
+  const char* given = find(false);
+  return given ? given : find(true);
 }
 
 std::string config_entry(const Host& host, const OrtSessionOptions& options, const char* key) {

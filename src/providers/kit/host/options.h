@@ -41,7 +41,8 @@ class Options {
   std::string key_;
 };
 
-/// What a session's options have for a provider: entries "ep.<name in lower case>.<option>".
+/// What a session's options have for a provider: entries "ep.<name in lower case>.<option>"; the name may lack
+/// its end "ExecutionProvider".
 std::map<std::string, std::string> options_of(const Host& host, const OrtSessionOptions& options, std::string_view provider);
 /// An entry of a session's options; empty where there is none.
 std::string config_entry(const Host& host, const OrtSessionOptions& options, const char* key);
