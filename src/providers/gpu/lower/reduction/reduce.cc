@@ -1,6 +1,7 @@
 #include "ops/reduction/reduce.h"
 
 #include <array>
+#include <limits>
 
 #include "providers/gpu/lower/operators.h"
 #include "providers/gpu/plan/lowering.h"
@@ -22,6 +23,32 @@ std::string call_of(Function function, std::string_view type) {
   if (function == Function::log_sum_exp) return fmt::format("reduce_log_sum_exp<{}>", type);
   constexpr std::string_view kNames[] = {"Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSum", "LogSumExp", "SumSquare"};
   return fmt::format("reduce<{}, rh::Reduce{}, {}>", type, kNames[static_cast<size_t>(function)], starts_with_first(function));
+}
+
+/// What nothing is reduced to.
+double result_of_nothing(Function function) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (function) {
+    case Function::prod: return 1;
+    case Function::mean: return std::numeric_limits<double>::quiet_NaN();
+    case Function::min: return kInfinity;
+    case Function::max:
+    case Function::log_sum:
+    case Function::log_sum_exp: return -kInfinity;
+    default: return 0;
+  }
+}
+
+void lower_nothing(const NodeView& node, Function function, Lowering& lowering) {
+  const ValueId y = node.node().outputs[0];
+  const bool is_integral = is_integer(lowering.dtype(y));
+  if (is_integral && starts_with_first(function)) node.fail("integers without elements have no {}", node.op_type());
+  FillArguments arguments{};
+  arguments.n = lowering.shape(y).elements();
+  arguments.value = result_of_nothing(function);
+  arguments.integer = function == Function::prod ? 1 : 0;
+  lowering.launch({"move", fmt::format("fill<{}, {}>", element_name(lowering.dtype(y)), is_integral)}, over_elements(arguments.n),
+                  arguments, {{offsetof(FillArguments, y), y, true}});
 }
 
 /// The sizes and strides of the dimensions for which `is_reduced` is `which`.
@@ -53,7 +80,7 @@ void lower_reduce(const NodeView& node, Lowering& lowering) {
   const ValueId x = node.node().inputs[0], y = node.node().outputs[0];
   const Shape in = lowering.shape(x), out = lowering.shape(y);
   if (out.elements() == 0) return;
-  if (in.elements() == 0) node.fail("what has no elements is not reduced on the device");
+  if (in.elements() == 0) return lower_nothing(node, op.function, lowering);
   std::vector<int64_t> axes = op.axes.value_or(std::vector<int64_t>());
   if (op.axes_are_input && node.has_input(1)) axes = lowering.ints(node, ops::IntsOperand::from_input(node, 1)).value();
   const ops::AxisMask is_reduced = op.reduced(axes, in.rank());
