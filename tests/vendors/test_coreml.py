@@ -34,6 +34,7 @@ def packages(tmp_path_factory):
             (folder / name).mkdir()
             model = model_of(nodes, [tensor("x", shape)], [tensor("y", None)], constants)
             made = session(roundhouse, COREML, model)
+            assert {row["provider"] for row in made.placement()} == {COREML}, made.placement()
             x = floats(*shape, seed=11)
             y = roundhouse.InferenceSession(model, providers=[CPU]).run(None, {"x": x})[0]
             np.testing.assert_allclose(made.run(None, {"x": x})[0], y, rtol=1e-4, atol=1e-5)

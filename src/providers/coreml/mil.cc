@@ -77,7 +77,7 @@ namespace repeated {
 enum : uint32_t { values = 1 };
 }
 namespace blob {
-enum : uint32_t { file = 2, offset = 3 };
+enum : uint32_t { file = 1, offset = 2 };
 }
 }  // namespace field
 

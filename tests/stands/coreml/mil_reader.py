@@ -127,7 +127,7 @@ class Reader:
         self.weights = np.fromfile(self.data / weights[0] / "weight.bin", np.uint8) if weights else None
 
     def blob(self, data, dtype, shape):
-        found = only(data, {2: "file", 3: "offset"})
+        found = only(data, {1: "file", 2: "offset"})
         if bytes(found["file"]) != b"@model_path/weights/weight.bin":
             raise FormatError(f"weights in {found['file']}")
         at = found["offset"]

@@ -161,14 +161,27 @@ def coremltools_results(package, feeds, operator, argument, planted):
         return np.asarray(coremltools_model.CoremltoolsModel(folder).predict(feeds)["output_0"])
 
 
+def differs(found, expected):
+    return found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
 def verdict(results, package, feeds, expected, plant):
     try:
         found = results(package, feeds, *plant)
     except Exception as error:
         return f"found: {type(error).__name__}: {' '.join(str(error).split())[:120]}"
-    if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-3, atol=1e-4):
+    if differs(found, expected):
         return "found: other results"
     return "missed"
+
+
+def check_plain(kind, package, feeds, expected):
+    """Without a plant the package is right: else all plants would be found."""
+    import evaluate
+
+    found = np.asarray(evaluate.model_of(kind, package).predict(feeds)["output_0"])
+    if differs(found, expected):
+        sys.exit(f"{package} is wrong without a plant")
 
 
 def main():
@@ -176,6 +189,7 @@ def main():
     results = {"numpy": numpy_results, "coremltools": coremltools_results}[kind]
     for name, *plant in PLANTS:
         data = np.load(folder / f"{name}.npz")
+        check_plain(kind, folder / f"{name}.mlpackage", {"input_0": data["x"]}, data["y"])
         print(name, *plant[:2], verdict(results, folder / f"{name}.mlpackage", {"input_0": data["x"]}, data["y"], plant), flush=True)
 
 
