@@ -40,8 +40,8 @@ class ChildProcess {
 
  private:
   TemporaryFolder folder_;
-  pid_t process_ = -1;
-  int from_ = -1;
+  [[maybe_unused]] pid_t process_ = -1;
+  [[maybe_unused]] int from_ = -1;
   std::optional<int> status_;
   std::string text_;
 };

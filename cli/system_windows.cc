@@ -8,6 +8,7 @@
 #include <psapi.h>
 #include <shellapi.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace rh::cli {

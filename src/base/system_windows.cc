@@ -13,6 +13,7 @@ std::string windows_reason(DWORD error) {
   constexpr DWORD kFlags = FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS | FORMAT_MESSAGE_MAX_WIDTH_MASK;
   const DWORD length = FormatMessageW(kFlags, nullptr, error, 0, text, static_cast<DWORD>(std::size(text)), nullptr);
   std::string words = length == 0 ? "" : utf8(std::wstring(text, length));
+  if (const size_t name = words.find("%1"); name != words.npos) words.replace(name, 2, "the file");  // which nobody puts in
   while (!words.empty() && (words.back() == ' ' || words.back() == '.')) words.pop_back();
   return words.empty() ? fmt::format("Windows error {}", error) : fmt::format("{} (Windows error {})", words, error);
 }

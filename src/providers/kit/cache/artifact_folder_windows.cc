@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <chrono>
 #include <filesystem>
 
 #include "base/environment.h"
