@@ -198,7 +198,7 @@ stage_coreml() {
   scripts/stand coreml -- "$python" -m pytest --junitxml="$results/coreml.pytest.xml" $vendors/test_coreml.py tests/stands/coreml &&
     scripts/stand coreml -- "$python" $vendors/models.py --provider $name --host roundhouse --model mobilenetv3_large_100 --model resnet50 \
       --model distilbert --model vit_small_patch16_224 --counts "$results/coreml.models.counts.json" &&
-    scripts/stand coreml -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 400 --seconds 300 \
+    scripts/stand coreml -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 800 --seconds 300 \
       --counts "$results/coreml.cases.counts.json"
 }
 
