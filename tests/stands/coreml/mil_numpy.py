@@ -207,7 +207,7 @@ def scatter_nd(data, indices, updates, mode):
 UNARY = {
     **{
         name: getattr(np, name)
-        for name in ("abs", "ceil", "cos", "cosh", "exp", "floor", "log", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh")
+        for name in ("abs", "ceil", "cos", "cosh", "exp", "floor", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh")
     },
     "acos": np.arccos,
     "asin": np.arcsin,
@@ -249,6 +249,7 @@ OPERATORS = {
     **{name: comparison(function) for name, function in COMPARISONS.items()},
     **{name: reduction(function) for name, function in REDUCTIONS.items()},
     **{f"logical_{name}": logical(getattr(np, f"logical_{name}")) for name in ("and", "or", "xor")},
+    "log": lambda x, epsilon=0.0: elementwise(lambda wide: np.log(wide + float(epsilon)))(x),
     "logical_not": lambda x: np.logical_not(x),
     "elu": with_alpha(lambda x, alpha: np.where(x >= 0, x, alpha * np.expm1(x))),
     "leaky_relu": with_alpha(lambda x, alpha: np.where(x >= 0, x, alpha * x)),
