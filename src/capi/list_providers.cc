@@ -25,6 +25,7 @@ json to_json(const KnownProvider& provider, const std::filesystem::path& library
     entry["state"] = "gone";
   } else if (!provider.systems.empty() && provider.systems.find(kSystemName) == std::string_view::npos) {
     entry["state"] = "not for this system";
+    entry["library"] = "";  // built for its tests
   } else {
     const VendorFilesState vendor = vendor_state(provider);
     entry["state"] = library.empty() || !vendor.problem.empty() ? "missing" : "found";
