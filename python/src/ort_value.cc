@@ -15,7 +15,8 @@ size_t bytes_in(const Ort::Value& value) {
 ONNXTensorElementDataType allocatable(nb::handle type) {
   const ONNXTensorElementDataType element = element_type_of(type);
   if (element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
-    throw std::runtime_error("OrtValues of a shape are made with types of non-string numpy arrays: make one of strings by ortvalue_from_numpy");
+    throw std::runtime_error(
+        "OrtValues of a shape are made with types of non-string numpy arrays: make one of strings by ortvalue_from_numpy");
   return element;
 }
 

@@ -289,9 +289,7 @@ def test_values_that_no_memory_takes(module):
     with pytest.raises(RuntimeError, match="non-string numpy arrays"):
         module.OrtValue.ortvalue_from_shape_and_type([2], TensorProto.STRING, memory_info=info)
     types = module.OrtMemoryInfoDeviceType, module.OrtDeviceMemoryType, module.OrtAllocatorType
-    nobodys = module.OrtMemoryInfo.create_v2(
-        "Nobodys", types[0].GPU, 0xDEAD, 0, types[1].HOST_ACCESSIBLE, 0, types[2].ORT_DEVICE_ALLOCATOR
-    )
+    nobodys = module.OrtMemoryInfo.create_v2("Nobodys", types[0].GPU, 0xDEAD, 0, types[1].HOST_ACCESSIBLE, 0, types[2].ORT_DEVICE_ALLOCATOR)
     with pytest.raises(RuntimeError, match="No shared allocator found"):
         module.OrtValue.ortvalue_from_shape_and_type([2], np.float32, memory_info=nobodys)
 

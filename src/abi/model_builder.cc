@@ -94,10 +94,9 @@ class GraphBuilder {
   ValueId existing(const OrtValueInfo& value, const OrtNode& node) const {
     const ValueId id = graph_.find_value(value.name);
     if (id == kNoValue) {
-      throw Error(
-          ErrorCode::invalid_graph,
-          fmt::format(words::kNoSource, value.name) + " A node takes it: give the graph an input or an initializer of this name",
-          {.file = {}, .node = node.name, .op = node.op_type, .tensor = value.name});
+      throw Error(ErrorCode::invalid_graph,
+                  fmt::format(words::kNoSource, value.name) + " A node takes it: give the graph an input or an initializer of this name",
+                  {.file = {}, .node = node.name, .op = node.op_type, .tensor = value.name});
     }
     return id;
   }

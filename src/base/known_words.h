@@ -19,7 +19,8 @@ inline constexpr char kNotRegistered[] = "{}:{}(-1) is not a registered function
 inline constexpr char kTellsNoAssignment[] =
     "Session configuration entry '{}' must be set to \"1\" to retrieve EP graph assignment information.";
 inline constexpr char kNoImport[] = "Error No opset import for domain '{}'";
-inline constexpr char kNoSource[] = "This is an invalid model. Node input '{}' is not a graph input, initializer, or output of a previous node.";
+inline constexpr char kNoSource[] =
+    "This is an invalid model. Node input '{}' is not a graph input, initializer, or output of a previous node.";
 inline constexpr char kDimension[] = "dim_values must be -1 (symbolic dimension) or larger.";
 inline constexpr char kContextThere[] = "exists already. Please remove the EP context model if you want to re-generate it.";
 inline constexpr char kTwice[] = "Duplicate";

@@ -126,8 +126,9 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
 
   Capability capability(const Graph& graph, std::span<const NodeId> candidates) override {
     if (!RH_HAS(ep_->raw, 23, GetCapability)) {
-      fail(ErrorCode::ep_fail, "{}: its OrtEp says version {} and has no GetCapability, expected 23 or newer: build the plugin with newer headers",
-           ep_->name, ep_->raw.ort_version_supported);
+      fail(ErrorCode::ep_fail,
+           "{}: its OrtEp says version {} and has no GetCapability, expected 23 or newer: build the plugin with newer headers", ep_->name,
+           ep_->raw.ort_version_supported);
     }
     const std::unordered_set<NodeId> free(candidates.begin(), candidates.end());
     const auto taken_by = [&](const Graph& of, NodeId id) -> std::string_view {
