@@ -117,7 +117,7 @@ def test_the_whole_report(tmp_path):
     assert "CPUExecutionProvider  ready" in text and "libc.so.6" in text and "--all" in text and "TensorRT" not in text
     assert "TensorrtExecutionProvider  not installed" in roundhouse("doctor", "--all").stdout
     # A known provider whose library is there but whose device is not.
-    shutil.copy(library("roundhouse_provider_example"), tmp_path / "roundhouse_provider_cuda.so")
+    shutil.copy(library("roundhouse_provider_example"), tmp_path / "roundhouse_provider_tensorrt.so")
     done = roundhouse("doctor", env={"ROUNDHOUSE_PROVIDER_PATH": str(tmp_path)})
     if "10de" not in done.stdout:
         assert done.returncode == 3 and "no device that the NVIDIA driver is for" in done.stdout
