@@ -118,7 +118,7 @@ def norm(d):
     if op == "InstanceNormalization":
         return Drawn(op, [x, vector(), vector()], epsilon, 1, opset)
     if op == "LRN":
-        return Drawn(op, [x], {"size": d.number(1, 5), "alpha": 0.5, "beta": 0.7, "bias": 1.5}, 1, opset)
+        return Drawn(op, [x], {"size": d.number(1, 5), "alpha": 0.5, "beta": 0.7, "bias": d.pick([1.0, 1.5])}, 1, opset)
     if op in ("LayerNormalization", "RMSNormalization"):
         axis = d.axis(len(shape))
         inputs = [x, vector(shape[axis:])] + ([vector(shape[axis:])] if op[0] == "L" and d.chance(0.5) else [])

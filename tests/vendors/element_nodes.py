@@ -2,6 +2,7 @@
 
 import numpy as np
 from draws import INTEGERS, Drawn, Fixed
+from onnx import helper
 
 UNARY = {
     "Abs": 13, "Acos": 7, "Asin": 7, "Atan": 7, "Ceil": 13, "Celu": 12, "Cos": 7, "Elu": 6, "Erf": 13, "Exp": 13, "Floor": 13, "Gelu": 20,
@@ -45,6 +46,8 @@ def binary(d):
         kind = d.pick([np.int32, np.int64])
     full = d.chance(0.4) and op != "Pow"
     x, y = (d.values(s, kind, full) for s in shapes)
+    if np.dtype(kind).kind in "iu" and op in ("Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Max", "Min") and d.chance(0.5):
+        y = np.asarray(x + d.integers(x.shape, kind) % 3).astype(kind)  # beside each other
     attributes = {}
     if op == "Pow":
         y = np.asarray(np.abs(y) % 4).astype(kind)
@@ -98,9 +101,10 @@ def softmax(d):
 def move(d):
     op = d.pick(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile", "Concat", "Split", "Slice", "Pad", "Shape"]
                 + ["DepthToSpace", "SpaceToDepth", "Trilu", "Where", "ReverseSequence", "Size"])  # fmt: skip
-    opset, shape = d.pick([13, 15, 18, 21]), d.shape(d.number(1, 4))
+    opset, shape = d.pick([13, 15, 18, 21] + [28] * (op == "SpaceToDepth")), d.shape(d.number(1, 4))
     kind = d.pick(MOVED)
-    value = lambda sizes: d.values(sizes, kind)  # noqa: E731
+    full = d.chance(0.3) and np.dtype(kind).kind in "iu"
+    value = lambda sizes: d.values(sizes, kind, full)  # noqa: E731
     x, axis, sizes = value(shape), d.axis(len(shape)), lambda *numbers: d.maybe_fixed(np.array(numbers, np.int64))
     if op in ("Shape", "Size"):
         return Drawn(op, [x], {"start": d.number(-5, 4), "end": d.number(-5, 5)} if op == "Shape" and opset >= 15 else {}, 1, opset)
@@ -135,7 +139,8 @@ def move(d):
     if op in ("DepthToSpace", "SpaceToDepth"):
         block = d.number(1, 3)
         sides = (2, block * block * 2, 2, 3) if op[0] == "D" else (1, 2, block * 2, block * 3)
-        return Drawn(op, [d.floats(sides)], {"blocksize": block} | ({"mode": d.pick(["DCR", "CRD"])} if op[0] == "D" else {}), 1, opset)
+        mode = {"mode": d.pick(["DCR", "CRD"])} if op[0] == "D" or opset >= 28 else {}
+        return Drawn(op, [d.floats(sides)], {"blocksize": block} | mode, 1, opset)
     if op == "Trilu":
         return Drawn(op, [value(d.shape(d.number(2, 4))), d.maybe_fixed(np.array(d.number(-6, 6)))], {"upper": d.number(0, 1)}, 1, opset)
     if op == "Where":
@@ -147,7 +152,7 @@ def move(d):
 
 def index(d):
     op = d.pick(["Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "OneHot", "Compress", "NonZero", "Unique"]
-                + ["CumSum", "Cast", "Cast", "Clip", "Range", "TopK"])  # fmt: skip
+                + ["CumSum", "Cast", "Cast", "Clip", "Range", "TopK", "BitCast"])  # fmt: skip
     opset, shape, kind = d.pick([13, 16, 18, 21]), d.shape(d.number(1, 4), 1, 4), d.pick([np.float32, np.int32, np.int64, np.uint8])
     x, axis = d.values(shape, kind), d.axis(len(shape))
     at = axis % len(shape)
@@ -186,8 +191,14 @@ def index(d):
         x = d.values(shape, d.pick([np.float32, np.float16, np.bool_, *INTEGERS]), d.chance(0.4))
         to = d.pick([1, 10, 6, 7, 9, 3, 2, 12])
         return Drawn(op, [np.abs(x) if x.dtype.kind == "f" and to in (2, 12) else x], {"to": to}, 1, opset)
+    if op == "BitCast":
+        x = d.values(shape, d.pick(INTEGERS), True)
+        same = [helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in INTEGERS if np.dtype(kind).itemsize == x.itemsize]
+        return Drawn(op, [x], {"to": d.pick(same)}, 1, 26)
     if op == "Clip":
-        x, (low, high) = d.values(shape, d.pick([np.float32, np.float16, *INTEGERS]), d.chance(0.4)), d.pick([(0, 3), (1, 10)])
+        x, (low, high) = d.values(shape, d.pick([np.float32, np.float16, *INTEGERS]), d.chance(0.4)), d.pick([(0, 3), (1, 10), (1, 100)])
+        if x.dtype.itemsize == 4 and x.dtype.kind in "iu" and d.chance(0.5):
+            high = 2**30 + 1
         return Drawn(op, [x, d.maybe_fixed(np.array(low, x.dtype)), d.maybe_fixed(np.array(high, x.dtype))][: d.number(2, 3)], {}, 1, opset)
     if op == "Range":
         kind, first, step = d.pick([np.float32, np.int32, np.int64]), d.number(-5, 4), d.pick([1, 2, -1, -3])

@@ -107,7 +107,7 @@ def counted_runs(host, model, feed, runs):
 def test_what_steady_runs_cost():
     """Neighbours of single elements are one launch; nothing is allocated, and nothing is copied to the device but the feed."""
     counts = counted_runs(roundhouse, perceptron(3), batches(3)[0], 10)
-    assert counts["graphs"] * 4 + counts["launches"] == 40
+    assert counts["graphs"] == 0 and counts["launches"] == 30
     assert counts["allocations"] == 0 and counts["copies in"] == 10
 
 
@@ -256,10 +256,10 @@ def test_a_node_that_is_left_to_the_cpu(host):
     """A node between regions of the device that it has no kernel for: values go to the host and back."""
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["a"], "first"),
-        helper.make_node("CumSum", ["a", "axis"], ["b"], "left"),
+        helper.make_node("LpNormalization", ["a"], ["b"], "left"),
         helper.make_node("MatMul", ["b", "w"], ["y"], "second"),
     ]
-    model = model_of(nodes, [tensor("x", ["N", 64])], [tensor("y", ["N", 64])], {"w": floats(64, 64) / 8, "axis": np.array(0)})
+    model = model_of(nodes, [tensor("x", ["N", 64])], [tensor("y", ["N", 64])], {"w": floats(64, 64) / 8})
     with registered(host, CUDA):
         ours, reference = session(host, CUDA, model), host.InferenceSession(model, providers=[CPU])
         for n in (3, 70):

@@ -55,6 +55,7 @@ gpu::Settings settings_of(const kit::Options& options) {
   gpu::Settings settings;
   settings.compiler = options.text("nvrtc_path");
   settings.captures = options.flag("capture");
+  settings.recognises = options.flag("recognise");
   settings.arena.max_bytes = limit_of(options.text("gpu_mem_limit"));
   if (options.text("arena_extend_strategy") == "kSameAsRequested") settings.arena.growth = ArenaSettings::Growth::same_as_requested;
   settings.stream = stream_of(options.text("user_compute_stream"));

@@ -69,7 +69,7 @@ class GpuExecutable final : public kit::Executable {
  public:
   GpuExecutable(std::shared_ptr<const Shared> shared, const kit::Region& region)
       : shared_(std::move(shared)),
-        source_(std::make_shared<const RegionSource>(region)),
+        source_(std::make_shared<const RegionSource>(region, shared_->recognises)),
         types_(types_of(region)),
         plans_(shared_->plan_bytes, [this](const PlanClass& plan) { return plan_of(shared_, source_, types_, plan); }) {
     if (source_->has_host_inputs()) return;

@@ -37,6 +37,7 @@ Provider::Provider(const kit::Setup& setup, const Vendor& vendor, const Settings
   shared->driver = std::static_pointer_cast<Driver>(setup.driver);
   shared->programs = programs_of(shared->driver, settings);
   shared->captures = settings.captures;
+  shared->recognises = settings.recognises;
   shared->most_bytes = settings.arena.max_bytes;
   shared_ = std::move(shared);
 }

@@ -13,7 +13,7 @@ namespace rh::gpu {
 /// What a vendor's options say.
 struct Settings {
   std::string compiler;  ///< a file or a folder; empty: it is looked for
-  bool captures = true;
+  bool captures = true, recognises = true;
   kit::StreamHandle stream = nullptr;  ///< the caller's, on which runs work; null: the host's
   ArenaSettings arena;
   kit::CacheSettings cache;

@@ -57,7 +57,8 @@ using Handle = void*;
   X(instantiate, (Handle*, Handle, uint64_t)) \
   X(launch_graph, (Handle, Handle))           \
   X(destroy_graph, (Handle))                  \
-  X(destroy_instance, (Handle))
+  X(destroy_instance, (Handle))               \
+  X(elapsed, (float*, Handle, Handle))
 
 /// Functions of a compiler of kernels at run time.
 #define RH_GPU_COMPILER_FUNCTIONS(X)                                                          \

@@ -155,9 +155,22 @@ Handle Driver::function(Handle module, const char* name) {
   return function;
 }
 
-void Driver::launch(Handle function, Grid grid, unsigned threads, unsigned shared_bytes, kit::StreamHandle stream, const void* argument) {
-  void* arguments[] = {&argument};
+void Driver::launch(Handle function, Grid grid, unsigned threads, unsigned shared_bytes, kit::StreamHandle stream, const void* argument,
+                    unsigned stride) {
+  void* arguments[] = {&argument, &stride};
   system_.check(enter().launch(function, grid.x, grid.y, grid.z, threads, 1, 1, shared_bytes, stream, arguments, nullptr), "launch");
+}
+
+kit::EventHandle Driver::make_timed_event() {
+  Handle event = nullptr;
+  system_.check(enter().make_event(&event, 0), "make_event");
+  return event;
+}
+
+double Driver::milliseconds_between(kit::EventHandle first, kit::EventHandle last) {
+  float milliseconds = 0;
+  system_.check(enter().elapsed(&milliseconds, first, last), "elapsed");
+  return static_cast<double>(milliseconds);
 }
 
 bool Driver::has_graphs() const {

@@ -43,11 +43,17 @@ class Driver final : public kit::DeviceDriver {
   Handle load(const std::string& image);
   void unload(Handle module) noexcept;
   Handle function(Handle module, const char* name);
-  /// A kernel of one argument.
+  /// A kernel that takes the address of its arguments, and how far apart those of its parts are.
   struct Grid {
     unsigned x = 1, y = 1, z = 1;
   };
-  void launch(Handle function, Grid grid, unsigned threads, unsigned shared_bytes, kit::StreamHandle stream, const void* argument);
+  void launch(Handle function, Grid grid, unsigned threads, unsigned shared_bytes, kit::StreamHandle stream, const void* argument,
+              unsigned stride);
+
+  // Times of what is submitted between two events, where the driver tells them.
+  bool has_times() const { return system_.api().elapsed != nullptr; }
+  kit::EventHandle make_timed_event();
+  double milliseconds_between(kit::EventHandle first, kit::EventHandle last);
 
   // Graphs of launches, where the driver has them.
   bool has_graphs() const;

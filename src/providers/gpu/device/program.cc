@@ -49,11 +49,18 @@ std::string source_of(std::span<const Kernel> kernels) {
   std::string source;
   std::set<std::string_view> files;
   for (const std::string_view name : kShared) add_file(name, files, source);
-  for (const Kernel& kernel : kernels) add_file(kernel.file, files, source);
   for (const Kernel& kernel : kernels) {
-    if (!kernel.definition.empty()) source += fmt::format("namespace rh {{\n{}}}\n", kernel.definition);
-    source += fmt::format("extern \"C\" __global__ void {}(const void* arguments) {{ rh::{}(rh::Arguments{{arguments}}); }}\n",
-                          kernel.symbol(), kernel.call);
+    add_file(kernel.file, files, source);
+    if (!kernel.also.empty()) add_file(kernel.also, files, source);
+  }
+  std::set<std::string_view> defined;
+  for (const Kernel& kernel : kernels) {
+    if (!kernel.definition.empty() && defined.insert(kernel.definition).second)
+      source += fmt::format("namespace rh {{\n{}}}\n", kernel.definition);
+    source += fmt::format(
+        "extern \"C\" __global__ void {}(const char* arguments, unsigned stride) {{ rh::{}(rh::Arguments{{arguments + blockIdx.y * "
+        "stride}}); }}\n",
+        kernel.symbol(), kernel.call);
   }
   return source;
 }

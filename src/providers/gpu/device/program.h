@@ -17,7 +17,8 @@ namespace rh::gpu {
 struct Kernel {
   std::string_view file;        ///< "softmax"
   std::string call;             ///< "softmax<float>": a device function of namespace rh that takes a struct of arguments
-  std::string definition = {};  ///< of the function where it is generated; empty: the file has it
+  std::string definition = {};  ///< of the function, or of a type that it takes, where it is generated; empty: the file has it
+  std::string_view also = {};   ///< another file that the definition needs
 
   /// What it is called in a program.
   std::string symbol() const;

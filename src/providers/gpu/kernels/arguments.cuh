@@ -105,6 +105,151 @@ struct GatherArguments {
   long long outer, count, inner, size;  // indices; elements behind the axis; of the axis
 };
 
+/// Elements of `data` along several dimensions at once, by rows of indices.
+struct GatherNdArguments {
+  const void* data;
+  const void* indices;
+  void* y;
+  long long batches, count, inner, data_batch;  // rows of indices of a batch; elements that a row names; of a batch of the data
+  int depth;
+  long long sizes[kMostDims], strides[kMostDims];
+};
+
+/// Elements by indices along one dimension; the last dimension comes first, and sizes are those of the indices.
+struct ElementIndexArguments {
+  const void* from;
+  const void* indices;
+  void* to;
+  long long n, size, step;  // of the dimension in the data
+  int rank, axis;
+  unsigned sizes[kMostDims];
+  long long strides[kMostDims];  // of the data
+};
+
+/// The last dimension comes first.
+struct PadArguments {
+  const void* x;
+  const void* value;  // may be null: `bits` stand for it
+  void* y;
+  long long n;
+  unsigned long long bits;
+  int rank;
+  unsigned sizes[kMostDims];
+  long long in[kMostDims], strides[kMostDims], begins[kMostDims];
+};
+
+struct TriluArguments {
+  const void* x;
+  void* y;
+  long long n, rows, columns, diagonal;
+};
+
+struct OneHotArguments {
+  const void* indices;
+  const void* values;  // off, on
+  void* y;
+  long long n, depth, inner;
+};
+
+/// Lines of `size` elements that lie `step` apart.
+struct LineArguments {
+  const void* x;
+  void* y;
+  void* indices;
+  long long lines, size, step, count;  // results of a line
+};
+
+/// Each dimension by `taps` elements with weights, from a table behind these arguments; the last dimension comes first.
+struct ResizeArguments {
+  const void* x;
+  void* y;
+  long long n;
+  double outside;  // for what lies outside
+  int rank;
+  unsigned sizes[kMostDims];
+  long long strides[kMostDims];
+  int taps[kMostDims];         // 0: the dimension stays as it is
+  long long first[kMostDims];  // of its entries in the table
+};
+
+/// A group is `channels` times `inner` elements.
+struct GroupNormalizationArguments {
+  const void* x;
+  const void* scale;
+  const void* bias;
+  void* y;
+  long long rows, groups, channels, inner;
+  float epsilon;
+  int is_of_groups;  // scale and bias
+};
+
+/// y = normalised (x + skip + bias), the skip repeated from row to row.
+struct SkipNormalizationArguments {
+  const void* x;
+  const void* skip;
+  const void* bias;  // may be null, as may beta and what follows y
+  const void* scale;
+  const void* beta;
+  void* y;
+  void* mean;
+  void* inverse_deviation;
+  void* sum;
+  long long rows, columns, skip_rows;
+  float epsilon;
+};
+
+/// Of element i the scale number is (i / outer * blocks + i / inner % size / block) * inner_scales + i % inner_scales.
+struct QuantizeArguments {
+  const void* x;
+  const void* scale;
+  const void* zero;  // may be null
+  void* y;
+  long long n, outer, inner, size, block, blocks, inner_scales;
+};
+
+struct IntegerProductArguments {
+  GemmArguments product;
+  const void* a_zero;  // may be null
+  const void* b_zero;
+  int a_zero_step, b_zero_step;
+};
+
+/// c = a times the transpose of codes [n, blocks, block], each with its scale and zero point.
+struct CodesProductArguments {
+  const void* a;
+  const void* codes;
+  const void* scales;
+  const void* zeros;  // may be null, as may the bias
+  const void* bias;
+  void* c;
+  long long m, n, k, block, blocks;
+};
+
+/// Strides of batch, head, row and column, in elements.
+struct AttentionArguments {
+  const void* q;
+  const void* k;
+  const void* v;
+  const void* mask;  // may be null
+  const void* key_mask;
+  void* y;
+  long long batches, heads, key_heads, value_heads, queries, keys, depth, value_depth;
+  long long q_strides[4], k_strides[4], v_strides[4], mask_strides[4], key_mask_strides[4], y_strides[4];
+  long long past, left_window, right_window;  // windows: -1: all
+  float scale, softcap, masked, masked_score;
+  int replaces_masked, masked_is_zero, nan_is_zero, masked_rows_are_zero;
+};
+
+struct RotaryArguments {
+  const void* x;
+  const void* cosines;
+  const void* sines;
+  const void* positions;  // may be null
+  void* y;
+  long long batches, heads, length, depth, rotary, batch_stride, head_stride, row_stride;
+  int one_position, interleaved;
+};
+
 }  // namespace rh
 
 #endif

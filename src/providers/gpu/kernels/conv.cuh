@@ -23,7 +23,7 @@ __device__ inline long long tapped(const ConvArguments& a, const Pixel& out, con
 }
 
 /// The tiles of each image and group, made by `Tiles`.
-template <class T, class Tiles>
+template <class T, class Tiles, class Epilogue>
 __device__ inline void conv_tiles(const ConvArguments& a) {
   const long long taps = (long long)a.kernel[0] * a.kernel[1] * a.kernel[2], k = a.in_channels * taps;
   const long long pixels = (long long)a.out[0] * a.out[1] * a.out[2], plane = (long long)a.in[0] * a.in[1] * a.in[2];
@@ -43,7 +43,7 @@ __device__ inline void conv_tiles(const ConvArguments& a) {
         },
         [&](long long row, long long pixel, compute_t<T> sum) {
           if (a.bias) sum += load<T>(a.bias, group * a.out_channels + row);
-          store<T>(a.y, y0 + row * pixels + pixel, sum);
+          Epilogue::template put<T>(a.y, behind(a), y0 + row * pixels + pixel, sum);
         });
   }
 }
@@ -65,17 +65,17 @@ struct MmaTiles {
   }
 };
 
-template <class T>
+template <class T, class Epilogue>
 __device__ void conv(const ConvArguments& a) {
-  conv_tiles<T, PlainTiles<T>>(a);
+  conv_tiles<T, PlainTiles<T>, Epilogue>(a);
 }
-template <class T>
+template <class T, class Epilogue>
 __device__ void mma_conv(const ConvArguments& a) {
-  conv_tiles<T, MmaTiles<T>>(a);
+  conv_tiles<T, MmaTiles<T>, Epilogue>(a);
 }
 
 /// Where a group has one input: a thread makes one result.
-template <class T>
+template <class T, class Epilogue>
 __device__ void depthwise_conv(const ConvArguments& a) {
   using C = compute_t<T>;
   const long long taps = (long long)a.kernel[0] * a.kernel[1] * a.kernel[2];
@@ -90,7 +90,7 @@ __device__ void depthwise_conv(const ConvArguments& a) {
       const long long place = tapped(a, out, pixel_of(tap, a.kernel));
       if (place >= 0) sum += load<T>(a.x, x0 + place) * load<T>(a.w, channel * taps + tap);
     }
-    store<T>(a.y, i, sum);
+    Epilogue::template put<T>(a.y, behind(a), i, sum);
   }
 }
 

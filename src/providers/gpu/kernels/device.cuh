@@ -94,6 +94,18 @@ __device__ inline void store(void* to, long long i, V value) {
   static_cast<T*>(to)[i] = Element<T>::of(value);
 }
 
+/// What is done with the results of products and convolutions. `more` is what stands behind the kernel's own arguments.
+struct StoreResult {
+  template <class T, class V>
+  __device__ static void put(void* to, const void* more, long long i, V value) {
+    store<T>(to, i, value);
+  }
+};
+template <class A>
+__device__ inline const void* behind(const A& arguments) {
+  return reinterpret_cast<const char*>(&arguments) + (sizeof arguments + 15) / 16 * 16;
+}
+
 /// The argument of every kernel, which becomes the struct that the function takes.
 struct Arguments {
   const void* block;

@@ -34,7 +34,7 @@ __device__ inline void gemm_tile(long long m, long long n, long long k, long lon
   }
 }
 
-template <class T>
+template <class T, class Epilogue>
 __device__ void gemm(const GemmArguments& a) {
   using C = compute_t<T>;
   const long long tiles_down = (a.m + kTile - 1) / kTile, tiles_across = (a.n + kTile - 1) / kTile;
@@ -48,7 +48,7 @@ __device__ void gemm(const GemmArguments& a) {
         [&](long long row, long long column, C sum) {
           C value = (C)a.alpha * sum;
           if (a.bias) value += (C)a.beta * load<T>(a.bias, row * a.bias_row + column * a.bias_column);
-          store<T>(a.c, (batch * a.m + row) * a.n + column, value);
+          Epilogue::template put<T>(a.c, behind(a), (batch * a.m + row) * a.n + column, value);
         });
   }
 }

@@ -72,7 +72,7 @@ __device__ inline void mma_tile(long long m, long long n, long long k, long long
   }
 }
 
-template <class T>
+template <class T, class Epilogue>
 __device__ void mma_gemm(const GemmArguments& a) {
   const long long tiles_down = (a.m + kMmaTile - 1) / kMmaTile, tiles_across = (a.n + kMmaTile - 1) / kMmaTile;
   for (long long tile = blockIdx.x; tile < tiles_down * tiles_across * a.batches; tile += gridDim.x) {
@@ -86,7 +86,7 @@ __device__ void mma_gemm(const GemmArguments& a) {
         [&](long long row, long long column, float sum) {
           float value = a.alpha * sum;
           if (a.bias) value += a.beta * load<T>(a.bias, row * a.bias_row + column * a.bias_column);
-          store<T>(a.c, (batch * a.m + row) * a.n + column, value);
+          Epilogue::template put<T>(a.c, behind(a), (batch * a.m + row) * a.n + column, value);
         });
   }
 }

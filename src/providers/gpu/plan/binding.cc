@@ -10,6 +10,19 @@ constexpr size_t kAlignment = 16;
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+/// Of the model's nodes, which several may have become one.
+std::string names_of(const Launch& launch, const Graph& graph) {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ",") + name; };
+  for (const NodeId id : launch.nodes) {
+    if (id == kNoNode) continue;
+    const Node& node = graph.node(id);
+    for (const auto& original : node.provenance) add(original->display_name());
+    if (node.provenance.empty()) add(node.display_name());
+  }
+  return names;
+}
+
 class Binder {
  public:
   Binder(const Lowering& lowering, const MemoryPlan& memory, std::span<const ValueId> inputs, const std::map<ValueId, Tensor>& constants)
@@ -19,7 +32,16 @@ class Binder {
 
   void add(const Launch& launch) {
     const size_t at = append(launch.arguments);
-    binding_.steps.push_back({launch.size, at, launch.nodes});
+    places_.push_back(at);
+    if (launch.joins) {
+      Binding::Step& step = binding_.steps.back();
+      step.size.grid.x = std::max(step.size.grid.x, launch.size.grid.x);
+      ++step.size.grid.y;
+      step.stride = static_cast<unsigned>(aligned(launch.arguments.size()));
+      step.nodes += "," + names_of(launch, lowering_.graph());
+      return;
+    }
+    binding_.steps.push_back({launch.size, at, names_of(launch, lowering_.graph()), 0});
     binding_.kernels.push_back(launch.kernel);
   }
 
@@ -27,7 +49,7 @@ class Binder {
   void add_addresses() {
     for (size_t i = 0; i < lowering_.launches().size(); ++i) {
       for (const Operand& operand : lowering_.launches()[i].operands) {
-        if (operand.value != kNoValue) add_address(binding_.steps[i].at + operand.at, operand);
+        if (operand.value != kNoValue) add_address(places_[i] + operand.at, operand);
       }
     }
   }
@@ -45,8 +67,9 @@ class Binder {
   }
 
   void add_address(size_t at, const Operand& operand) {
-    if (operand.output >= 0) return patch(at, Kind::output, static_cast<size_t>(operand.output), 0);
-    const Root root = lowering_.root(operand.value);
+    if (operand.output >= 0) return patch(at, Kind::output, static_cast<size_t>(operand.output), operand.offset);
+    Root root = lowering_.root(operand.value);
+    root.offset += operand.offset;
     if (const auto constant = constants_.find(root.value); constant != constants_.end()) {
       const char* address = static_cast<const char*>(constant->second.raw()) + root.offset;
       std::memcpy(binding_.arguments.data() + at, &address, sizeof address);
@@ -83,6 +106,7 @@ class Binder {
   const std::map<ValueId, Tensor>& constants_;
   Binding binding_;
   std::map<ValueId, size_t> data_;
+  std::vector<size_t> places_;  // of each launch's arguments
 };
 
 }  // namespace

@@ -19,8 +19,9 @@ struct Binding {
   };
   struct Step {
     LaunchSize size;
-    size_t at;  ///< of its arguments
-    std::vector<NodeId> nodes;
+    size_t at;          ///< of its arguments
+    std::string nodes;  ///< their names, with commas between, for profiles
+    unsigned stride;    ///< between the arguments of its parts, which go by the grid's y
   };
   std::vector<std::byte> arguments;
   std::vector<Patch> patches;

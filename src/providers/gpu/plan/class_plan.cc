@@ -27,7 +27,9 @@ ClassPlan::ClassPlan(std::shared_ptr<const Shared> shared, std::shared_ptr<const
          "are {}: raise the limit, or give smaller inputs",
          memory_.bytes, shared_->most_bytes, largest_values(memory_, lowering.graph()));
   }
-  for (const Launch& launch : lowering.launches()) kernels_.push_back(launch.kernel);
+  for (const Launch& launch : lowering.launches()) {
+    if (!launch.joins) kernels_.push_back(launch.kernel);
+  }
   functions_ = shared_->programs->functions(kernels_);
 }
 

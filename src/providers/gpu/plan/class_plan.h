@@ -16,6 +16,7 @@ namespace rh::gpu {
 struct Shared {
   std::shared_ptr<Driver> driver;
   std::shared_ptr<Programs> programs;
+  bool recognises = true;               ///< whether attention and the like that nodes spell out is one kernel
   bool captures = true;                 ///< whether launches that come again become one graph
   size_t most_bytes = 0;                ///< of a region's plan; 0: no bound
   size_t plan_bytes = size_t{4} << 30;  ///< of the plans of a region for other sizes, together
@@ -38,6 +39,9 @@ class Room {
   void write_arguments(const Binding& binding, std::span<const TensorView> inputs, std::span<void* const> outputs,
                        kit::StreamHandle stream);
   void launch(const Binding& binding, std::span<const Handle> functions, kit::StreamHandle stream);
+  void launch_one(const Binding& binding, std::span<const Handle> functions, size_t step, kit::StreamHandle stream);
+  /// With the time of each launch for the host's profile, which waits for all of them.
+  void launch_timed(const Binding& binding, std::span<const Handle> functions, kit::StreamHandle stream);
 
   std::shared_ptr<Driver> driver_;
   std::unique_ptr<kit::DeviceBlock> block_, arguments_;

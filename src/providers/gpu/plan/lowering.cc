@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "providers/gpu/lower/operators.h"
+#include "providers/gpu/plan/merge_launches.h"
 
 namespace rh::gpu {
 
@@ -102,6 +103,16 @@ std::optional<std::vector<int64_t>> Lowering::ints(const NodeView& node, const o
   return numbers;
 }
 
+std::vector<float> Lowering::floats(const NodeView& node, int input) const {
+  const ValueId value = node.node().inputs[static_cast<size_t>(input)];
+  const Tensor* tensor = graph().value(value).constant_tensor();
+  if (const auto given = region_.host.find(value); given != region_.host.end()) tensor = &given->second;
+  if (!tensor) node.fail("the values of input {} are not known before the run", input);
+  std::vector<float> numbers;
+  for (int64_t i = 0; i < tensor->elements(); ++i) numbers.push_back(static_cast<float>(element_as_double(tensor->view(), i)));
+  return numbers;
+}
+
 Root Lowering::root(ValueId value) const {
   const auto at = views_.find(value);
   return at == views_.end() ? Root{value, 0} : at->second;
@@ -133,6 +144,23 @@ std::vector<std::byte> Lowering::host_bytes(ValueId value) const {
 
 void Lowering::add(Launch launch) { launches_.push_back(std::move(launch)); }
 
+void Lowering::add_open(Launch launch, ValueId result) {
+  const GraphValue& value = graph().value(result);
+  if (!value.is_output && value.consumers.size() == 1) open_[result] = launches_.size();
+  add(std::move(launch));
+}
+
+std::optional<Launch> Lowering::take_open(ValueId value) {
+  const auto at = open_.find(value);
+  if (at == open_.end()) return std::nullopt;
+  const size_t number = at->second;
+  open_.erase(at);
+  for (auto& [other, place] : open_) place -= place > number;
+  Launch taken = std::move(launches_[number]);
+  launches_.erase(launches_.begin() + static_cast<std::ptrdiff_t>(number));
+  return taken;
+}
+
 void Lowering::view(ValueId made, ValueId of, int64_t offset) {
   Root at = root(of);
   at.offset += offset;
@@ -143,6 +171,8 @@ int Lowering::output_of(ValueId root) const {
   const auto at = output_of_.find(root);
   return at == output_of_.end() ? -1 : at->second;
 }
+
+void Lowering::copy(ValueId from, ValueId to) { copy_to(from, {offsetof(MoveArguments, to), to, true}); }
 
 void Lowering::copy_to(ValueId from, const Operand& to) {
   const int64_t n = shape(from).elements();
@@ -168,6 +198,7 @@ void Lowering::run() {
     row->lower(NodeView(graph(), node), *this);
   }
   finish_outputs();
+  merge_launches(*this, launches_);
 }
 
 // An output has memory of its own, which the launch that makes it writes; of a view, an input, a constant, or what is another output as

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -24,8 +23,15 @@ struct Operand {
   size_t at;
   ValueId value;
   bool is_written = false;
-  int output = -1;  ///< of the region, by number: its memory is meant, wherever the value is
+  int output = -1;     ///< of the region, by number: its memory is meant, wherever the value is
+  int64_t offset = 0;  ///< in bytes, of what is meant
 };
+
+/// Where what stands behind a kernel's arguments begins (behind() of kernels/device.cuh).
+constexpr size_t behind(size_t bytes) {
+  constexpr size_t kAlignment = 16;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 /// How many threads work on what.
 struct LaunchSize {
@@ -40,6 +46,7 @@ struct Launch {
   std::vector<std::byte> arguments;
   std::vector<Operand> operands;
   std::vector<NodeId> nodes;
+  bool joins = false;  ///< it is part of the launch before it
 };
 
 /// A region whose sizes are all known, and what is known of its values.
@@ -73,18 +80,35 @@ class Lowering {
 
   /// Adds a launch, whose addresses are filled in when a run begins.
   template <typename A>
-  void launch(Kernel kernel, const LaunchSize& size, const A& arguments, std::initializer_list<Operand> operands) {
-    static_assert(std::is_trivially_copyable_v<A>);
-    std::vector<std::byte> bytes(sizeof arguments);
-    std::memcpy(bytes.data(), &arguments, sizeof arguments);
-    add({std::move(kernel), size, std::move(bytes), operands, {node_}});
+  void launch(Kernel kernel, const LaunchSize& size, const A& arguments, std::vector<Operand> operands) {
+    add(made(std::move(kernel), size, arguments, std::move(operands)));
+  }
+  /// With a table behind the arguments.
+  template <typename A>
+  void launch(Kernel kernel, const LaunchSize& size, const A& arguments, std::vector<Operand> operands, std::span<const std::byte> table) {
+    Launch launch = made(std::move(kernel), size, arguments, std::move(operands));
+    launch.arguments.resize(behind(sizeof arguments));
+    launch.arguments.insert(launch.arguments.end(), table.begin(), table.end());
+    add(std::move(launch));
+  }
+  /// One whose kernel's call ends in kPlainEpilogue: what a chain of elements makes of `result`, the launch may make itself.
+  template <typename A>
+  void launch_open(Kernel kernel, const LaunchSize& size, const A& arguments, std::vector<Operand> operands, ValueId result) {
+    add_open(made(std::move(kernel), size, arguments, std::move(operands)), result);
   }
   void add(Launch launch);
+  /// The launch that makes a value which one node alone takes; it is no longer among the launches. Nothing where it is none that was open.
+  std::optional<Launch> take_open(ValueId value);
+  /// Adds a launch that copies all elements.
+  void copy(ValueId from, ValueId to);
   /// `made` is bytes of `of`, from an offset on: no launch.
   void view(ValueId made, ValueId of, int64_t offset = 0);
   // Chains: kept until the node that takes them.
   std::map<ValueId, Chain>& pending() { return pending_; }
   bool is_output(ValueId value) const { return graph().value(value).is_output; }
+
+  /// The numbers of an input that is known on the host. Throws Error naming the node.
+  std::vector<float> floats(const NodeView& node, int input) const;
 
   Root root(ValueId value) const;
   /// Whether the value's bytes are written into the arguments: it is known on the host.
@@ -99,6 +123,14 @@ class Lowering {
   void run();
 
  private:
+  template <typename A>
+  Launch made(Kernel kernel, const LaunchSize& size, const A& arguments, std::vector<Operand> operands) const {
+    static_assert(std::is_trivially_copyable_v<A>);
+    std::vector<std::byte> bytes(sizeof arguments);
+    std::memcpy(bytes.data(), &arguments, sizeof arguments);
+    return {std::move(kernel), size, std::move(bytes), std::move(operands), {node_}};
+  }
+  void add_open(Launch launch, ValueId result);
   bool is_known(const Node& node) const;
   void copy_to(ValueId from, const Operand& to);
   void finish_outputs();
@@ -111,8 +143,12 @@ class Lowering {
   std::map<ValueId, Chain> pending_;
   std::map<ValueId, int> output_of_;  // by root
   std::vector<Launch> launches_;
+  std::map<ValueId, size_t> open_;  // launches by what they make
   NodeId node_ = kNoNode;
 };
+
+/// The end of a kernel's call that stores results as they are; in its place the name of a generated type stands.
+inline constexpr std::string_view kPlainEpilogue = "rh::StoreResult>";
 
 /// Blocks of threads for so many elements, or for so many pieces of work of a block each.
 LaunchSize over_elements(int64_t n);

@@ -20,8 +20,10 @@ size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 // Larger ones are placed first, each at the lowest offset where no other lives at the same time.
 MemoryPlan plan_memory(const Lowering& lowering) {
   std::map<ValueId, Lived> by_value;
-  for (size_t i = 0; i < lowering.launches().size(); ++i) {
-    for (const Operand& operand : lowering.launches()[i].operands) {
+  size_t i = 0;  // of launches, whose parts run side by side
+  for (const Launch& launch : lowering.launches()) {
+    if (!launch.joins) ++i;
+    for (const Operand& operand : launch.operands) {
       if (operand.output >= 0 || operand.value == kNoValue) continue;
       const ValueId root = lowering.root(operand.value).value;
       const bool is_made = lowering.graph().value(root).producer != kNoNode;

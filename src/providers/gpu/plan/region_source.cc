@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "providers/gpu/plan/region_passes.h"
+
 namespace rh::gpu {
 
 namespace {
@@ -25,7 +27,7 @@ ValueType static_type(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-RegionSource::RegionSource(const kit::Region& region)
+RegionSource::RegionSource(const kit::Region& region, bool recognises)
     : graph_(region.graph->clone()),
       inputs_(region.inputs),
       outputs_(region.outputs),
@@ -34,6 +36,10 @@ RegionSource::RegionSource(const kit::Region& region)
   graph_->set_outputs(region.outputs);
   graph_->set_inputs(region.inputs);
   lift_constant_nodes();
+  if (recognises) {
+    graph_ = recognised(*graph_);
+    outputs_ = graph_->outputs();
+  }
   upload(region);
 }
 

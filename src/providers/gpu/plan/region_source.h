@@ -14,8 +14,8 @@ namespace rh::gpu {
 /// A region as it is lowered for the sizes that runs bring: its constants are on the device, and small ones on the host as well.
 class RegionSource {
  public:
-  /// Uploads the constants. Throws Error.
-  explicit RegionSource(const kit::Region& region);
+  /// Uploads the constants. `recognises`: what nodes spell out may be one node (region_passes.h). Throws Error.
+  RegionSource(const kit::Region& region, bool recognises);
 
   /// The region with inputs of these shapes, and these values of its host inputs (others are not looked at). Throws Error where a node
   /// does not take them.

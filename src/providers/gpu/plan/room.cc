@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "providers/gpu/plan/class_plan.h"
+#include "providers/kit/host/profiling.h"
 
 namespace rh::gpu {
 
@@ -10,6 +11,32 @@ namespace {
 constexpr size_t kLeastArguments = 4096;
 constexpr int kCaptureAtRun = 3;
 constexpr size_t kLeastCaptured = 4;  ///< launches; fewer are as fast one by one
+
+/// Events of the device that tell times.
+class TimedEvents {
+ public:
+  TimedEvents(Driver& driver, size_t count) : driver_(driver) {
+    events_.reserve(count);
+    try {
+      while (events_.size() < count) events_.push_back(driver_.make_timed_event());
+    } catch (...) {
+      destroy();
+      throw;
+    }
+  }
+  ~TimedEvents() { destroy(); }
+  TimedEvents(const TimedEvents&) = delete;
+  TimedEvents& operator=(const TimedEvents&) = delete;
+  kit::EventHandle operator[](size_t i) const { return events_[i]; }
+
+ private:
+  void destroy() noexcept {
+    for (const kit::EventHandle event : events_) driver_.destroy_event(event);
+  }
+
+  Driver& driver_;
+  std::vector<kit::EventHandle> events_;
+};
 
 }  // namespace
 
@@ -69,11 +96,33 @@ void Room::write_arguments(const Binding& binding, std::span<const TensorView> i
   written_ = std::move(bytes);
 }
 
+void Room::launch_one(const Binding& binding, std::span<const Handle> functions, size_t step, kit::StreamHandle stream) {
+  const Binding::Step& at = binding.steps[step];
+  driver_->launch(functions[step], at.size.grid, at.size.threads, at.size.shared_bytes, stream,
+                  static_cast<const char*>(arguments_->memory()) + at.at, at.stride);
+}
+
 void Room::launch(const Binding& binding, std::span<const Handle> functions, kit::StreamHandle stream) {
+  for (size_t i = 0; i < binding.steps.size(); ++i) launch_one(binding, functions, i, stream);
+}
+
+void Room::launch_timed(const Binding& binding, std::span<const Handle> functions, kit::StreamHandle stream) {
+  using Clock = kit::ProfileEvent::Clock;
+  TimedEvents events(*driver_, binding.steps.size() + 1);
+  const Clock::time_point began = Clock::now();
+  driver_->record(events[0], stream);
   for (size_t i = 0; i < binding.steps.size(); ++i) {
-    const Binding::Step& step = binding.steps[i];
-    driver_->launch(functions[i], step.size.grid, step.size.threads, step.size.shared_bytes, stream,
-                    static_cast<const char*>(arguments_->memory()) + step.at);
+    launch_one(binding, functions, i, stream);
+    driver_->record(events[i + 1], stream);
+  }
+  driver_->wait_for(events[binding.steps.size()]);
+  const auto at = [&](size_t event) {
+    const std::chrono::duration<double, std::milli> since(driver_->milliseconds_between(events[0], events[event]));
+    return began + std::chrono::duration_cast<Clock::duration>(since);
+  };
+  for (size_t i = 0; i < binding.steps.size(); ++i) {
+    const std::string& call = binding.kernels[i].call;
+    kit::record_kernel(call.substr(0, call.find('<')), binding.steps[i].nodes, at(i), at(i + 1));
   }
 }
 
@@ -84,7 +133,8 @@ void Room::run(const Binding& binding, std::span<const Handle> functions, std::s
   if (has_run_ && stream != last_stream_) driver_->make_wait(stream, done_);
   write_arguments(binding, inputs, outputs, stream);
   ++runs_;
-  const bool may_capture = captures && driver_->has_graphs() && binding.steps.size() >= kLeastCaptured && stream;
+  const bool is_timed = kit::is_profiled() && driver_->has_times() && !(stream && driver_->is_capturing(stream));
+  const bool may_capture = captures && !is_timed && driver_->has_graphs() && binding.steps.size() >= kLeastCaptured && stream;
   if (may_capture && !graph_ && runs_ == kCaptureAtRun && !driver_->is_capturing(stream)) {
     driver_->begin_capture(stream);
     try {
@@ -95,7 +145,9 @@ void Room::run(const Binding& binding, std::span<const Handle> functions, std::s
     }
     graph_ = driver_->end_capture(stream);
   }
-  if (may_capture && graph_) {
+  if (is_timed) {
+    launch_timed(binding, functions, stream);
+  } else if (may_capture && graph_) {
     driver_->launch_graph(graph_, stream);
   } else {
     launch(binding, functions, stream);

@@ -42,9 +42,11 @@ std::string place_of(const Chain::Input& input, const Shape& shape, size_t numbe
   return fmt::format("place_of(i, a.rank, a.sizes, a.strides[{}])", number);
 }
 
-Kernel kernel_of(const Chain& chain, const Shape& shape, const Lowering& lowering) {
+/// The statements that compute a chain's result of element i. `given` is an input that stands in x<number> already; -1: none is.
+std::string body_of(const Chain& chain, const Shape& shape, const Lowering& lowering, int given) {
   std::string body;
   for (size_t i = 0; i < chain.inputs.size(); ++i) {
+    if (static_cast<int>(i) == given) continue;
     const std::string_view type = element_name(lowering.dtype(chain.inputs[i].value));
     body += fmt::format("    const compute_t<{}> x{} = load<{}>(a.in[{}], {});\n", type, i, type, i, place_of(chain.inputs[i], shape, i));
   }
@@ -52,35 +54,78 @@ Kernel kernel_of(const Chain& chain, const Shape& shape, const Lowering& lowerin
     const std::string type = compute_name(chain.steps[i].result);
     body += fmt::format("    const {} v{} = ({})({});\n", type, i, type, text_of(chain.steps[i]));
   }
-  body += fmt::format("    store<{}>(a.out[0], i, v{});\n", element_name(chain.steps.back().result), chain.steps.size() - 1);
+  return body + fmt::format("    store<{}>(a.out[0], i, v{});\n", element_name(chain.steps.back().result), chain.steps.size() - 1);
+}
+
+std::string name_of(std::string_view what, const std::string& body) {
   constexpr size_t kDigits = 12;
-  const std::string name = "elements_" + kit::hash_of(body).substr(0, kDigits);
+  return fmt::format("{}_{}", what, kit::hash_of(body).substr(0, kDigits));
+}
+
+Kernel kernel_of(const std::string& body) {
+  const std::string name = name_of("elements", body);
   return {"elementwise", name,
           fmt::format("__device__ inline void {}(const ElementwiseArguments& a) {{\n  for (long long i = first_element(); i < a.n; i += "
                       "element_step()) {{\n{}  }}\n}}\n",
                       name, body)};
 }
 
+/// A kernel that gives its results to the chain, as its input of this number, in place of storing them.
+Kernel with_epilogue(Kernel kernel, const std::string& body, int given) {
+  const std::string name = name_of("Epilogue", fmt::format("{} {}", given, body));
+  kernel.call.replace(kernel.call.size() - kPlainEpilogue.size(), kPlainEpilogue.size(), fmt::format("rh::{}>", name));
+  kernel.definition = fmt::format(
+      "struct {} {{\n  template <class T, class V>\n  __device__ static void put(void*, const void* more, long long i, V x{}) {{\n    "
+      "const "
+      "ElementwiseArguments& a = *static_cast<const ElementwiseArguments*>(more);\n{}  }}\n}};\n",
+      name, given, body);
+  kernel.also = "elementwise";
+  return kernel;
+}
+
+/// The chain's input that a launch makes which can compute the chain as well; -1: none.
+int open_input(const Chain& chain, const Shape& shape, Lowering& lowering, std::optional<Launch>& open) {
+  for (size_t i = 0; i < chain.inputs.size(); ++i) {
+    const Chain::Input& input = chain.inputs[i];
+    if (input.shape.elements() != shape.elements() || lowering.root(input.value).value != input.value) continue;
+    open = lowering.take_open(input.value);
+    if (open) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 void launch(const Chain& chain, ValueId result, Lowering& lowering) {
   const Shape shape = lowering.shape(result);
   if (shape.elements() == 0) return;
+  std::optional<Launch> open;
+  const int given = open_input(chain, shape, lowering, open);
+  const size_t before = open ? behind(open->arguments.size()) : 0;
   ElementwiseArguments arguments{};
   std::vector<Shape> strides;
   std::vector<Operand> operands;
   for (size_t i = 0; i < chain.inputs.size(); ++i) {
     strides.push_back(broadcast_strides(chain.inputs[i].shape, shape));
-    operands.push_back({offsetof(ElementwiseArguments, in) + i * sizeof(void*), chain.inputs[i].value});
+    if (static_cast<int>(i) == given) continue;
+    operands.push_back({before + offsetof(ElementwiseArguments, in) + i * sizeof(void*), chain.inputs[i].value});
   }
-  operands.push_back({offsetof(ElementwiseArguments, out), result, true});
+  operands.push_back({before + offsetof(ElementwiseArguments, out), result, true});
   const StridedDims dims = collapse(shape, strides);
   arguments.n = shape.elements();
   arguments.rank = dims.rank();
   fill(arguments.sizes, dims.sizes);
   for (size_t i = 0; i < strides.size(); ++i) fill(arguments.strides[i], dims.strides[i]);
   std::ranges::copy(chain.parameters, arguments.parameters);
-  std::vector<std::byte> bytes(sizeof arguments);
-  std::memcpy(bytes.data(), &arguments, sizeof arguments);
-  lowering.add({kernel_of(chain, shape, lowering), over_elements(arguments.n), std::move(bytes), std::move(operands), chain.nodes});
+  const std::string body = body_of(chain, shape, lowering, given);
+  if (!open) open = Launch{kernel_of(body), over_elements(arguments.n), {}, {}, {}};
+  if (given >= 0) {
+    open->kernel = with_epilogue(std::move(open->kernel), body, given);
+    std::erase_if(open->operands, [](const Operand& operand) { return operand.is_written; });
+  }
+  open->arguments.resize(before + sizeof arguments);
+  std::memcpy(open->arguments.data() + before, &arguments, sizeof arguments);
+  open->operands.insert(open->operands.end(), operands.begin(), operands.end());
+  open->nodes.insert(open->nodes.end(), chain.nodes.begin(), chain.nodes.end());
+  lowering.add(std::move(*open));
 }
 
 /// The input's number, of a new one where it is none yet.

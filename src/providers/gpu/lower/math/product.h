@@ -16,6 +16,10 @@ struct Product {
   float alpha = 1, beta = 1;
 };
 
+/// a b as MatMul has it, of matrices that may be transposed.
+Product product_of(const Lowering& lowering, ValueId a, ValueId b, ValueId c, bool transpose_a = false, bool transpose_b = false);
+/// But for addresses and the bias.
+GemmArguments arguments_of(const Product& product);
 /// Adds the launch of a product.
 void lower_product(Lowering& lowering, const Product& product);
 

@@ -32,10 +32,10 @@ void lower_conv(const NodeView& node, Lowering& lowering) {
   const auto [are_mma, tiles] = tiles_of(lowering.device(), dtype, arguments.out_channels, out.product(2, out.rank()), in[0] * op.group);
   const LaunchSize size = is_depthwise ? over_elements(out.elements()) : tiles;
   const std::string_view function = is_depthwise ? "depthwise_conv" : are_mma ? "mma_conv" : "conv";
-  const Kernel kernel{"conv", fmt::format("{}<{}>", function, element_name(dtype))};
+  const Kernel kernel{"conv", fmt::format("{}<{}, {}", function, element_name(dtype), kPlainEpilogue)};
   const Operand from{offsetof(ConvArguments, x), x}, by{offsetof(ConvArguments, w), w}, to{offsetof(ConvArguments, y), y, true};
-  if (!node.has_input(2)) return lowering.launch(kernel, size, arguments, {from, by, to});
-  lowering.launch(kernel, size, arguments, {from, by, to, {offsetof(ConvArguments, bias), node.node().inputs[2]}});
+  if (!node.has_input(2)) return lowering.launch_open(kernel, size, arguments, {from, by, to}, y);
+  lowering.launch_open(kernel, size, arguments, {from, by, to, {offsetof(ConvArguments, bias), node.node().inputs[2]}}, y);
 }
 
 }  // namespace rh::gpu
