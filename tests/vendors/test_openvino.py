@@ -32,7 +32,11 @@ def assert_like_the_cpu(host, model, feeds, made):
     reference = host.InferenceSession(model, providers=[CPU])
     for feed in feeds:
         for e, a in zip(reference.run(None, feed), made.run(None, feed), strict=True):
-            np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-6)
+            assert a.dtype == e.dtype
+            if e.dtype.kind == "f":
+                np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-6)
+            else:
+                np.testing.assert_array_equal(a, e)
 
 
 SETTINGS = [
@@ -285,6 +289,119 @@ def test_what_it_leaves_has_a_reason():
     rows = {row["node"]: row for row in roundhouse.InferenceSession(model, providers=[OPENVINO]).placement()}
     assert rows["relu"]["provider"] == OPENVINO and rows["top"]["provider"] == CPU
     assert rows["top"]["refusals"][0]["reason"] == "OpenVINO orders equal values otherwise than the standard says"
+
+
+def pairs(values, kind=np.int64):
+    """The values, and from the end, so that some stand beside those that are close to them."""
+    values = np.array(values, kind)
+    return [values, values[::-1].copy()]
+
+
+UNSIGNED = pairs([0, 1, 2**31 - 1, 2**31, 2**32 - 1, 3_000_000_000], np.uint32)
+CLOSE = pairs([2**24, 2**31 - 1, -(2**31), -(2**31) + 1, 2**31 - 2, 2**24 + 1])
+WIDE_UNSIGNED = pairs([0, 2**31 - 1, 2**31 - 2, 7], np.uint64)
+COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+EXTREMES = ("Max", "Min")  # of which those with constants may be joined to a Clip
+BITWISE = ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+# What OpenVINO alone computes otherwise. Operator, opset, attributes, inputs, how many outputs.
+REWRITTEN = {
+    **{f"{op} of uint32": (op, 18, {}, UNSIGNED, 1) for op in ("Add", "Mul", "Sub", *BITWISE, *COMPARISONS, *EXTREMES)},
+    **{f"{op} of uint64": (op, 18, {}, WIDE_UNSIGNED, 1) for op in (*BITWISE, *COMPARISONS, *EXTREMES)},
+    **{f"{op} of {t}": (op, 18, {}, [v.astype(t) for v in CLOSE], 1) for op in COMPARISONS for t in ("int32", "int64")},
+    "BitwiseNot of uint32": ("BitwiseNot", 18, {}, UNSIGNED[:1], 1),
+    "left shift of uint32": ("BitShift", 18, {"direction": "LEFT"}, [UNSIGNED[0], np.array([1, 31, 3, 1, 8, 0], np.uint32)], 1),
+    "Div of uint8": ("Div", 13, {}, [np.array([224, 5, 255, 7], np.uint8), np.array([225, 3, 254, 0], np.uint8)], 1),
+    "Div of int8": ("Div", 13, {}, [np.array([-128, 5, -7, 7], np.int8), np.array([-1, 3, 4, 8], np.int8)], 1),
+    "powers": ("Pow", 18, {}, [floats(4), np.array([0, 1, 2, 3], np.uint64)], 1),
+    "bits of uint32": ("BitCast", 26, {"to": TensorProto.INT32}, UNSIGNED[:1], 1),
+    "bits of int8": ("BitCast", 26, {"to": TensorProto.UINT8}, [np.array([-128, -1, 0, 127], np.int8)], 1),
+    "bits of uint16": ("BitCast", 26, {"to": TensorProto.INT16}, [np.array([0, 2**15, 2**16 - 1], np.uint16)], 1),
+    "bits of bool": ("BitCast", 26, {"to": TensorProto.UINT8}, [np.array([True, False])], 1),
+    "a sum over no axes": ("ReduceSum", 18, {"noop_with_empty_axes": 1}, [floats(2, 3), np.zeros(0, np.int64)], 1),
+    "a norm with a bias": ("LRN", 13, {"size": 3, "alpha": 0.5, "beta": 0.7, "bias": 2.0}, [floats(1, 5, 2, 2)], 1),
+    "channels first": ("SpaceToDepth", 28, {"blocksize": 2, "mode": "CRD"}, [floats(2, 3, 4, 6)], 1),
+    **{f"{op} of {n}": (f"{op}Window", 17, {"periodic": 0}, [np.array(n)], 1) for op in ("Hann", "Hamming", "Blackman") for n in (2, 9)},
+    **{
+        f"{op}, batch first": (op, 14, {"layout": 1, "hidden_size": 4}, [floats(2, 3, 5), floats(1, 4 * n, 5), floats(1, 4 * n, 4)], 2)
+        for op, n in (("RNN", 1), ("GRU", 3), ("LSTM", 4))
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fixed", [False, True], ids=["inputs", "constants"])
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_what_is_written_otherwise_is_right(name, fixed):
+    """The first input is the run's, the others are, or are constants."""
+    op, opset, attributes, values, count = REWRITTEN[name]
+    outputs, names = [f"y{i}" for i in range(count)], [f"x{i}" for i in range(len(values))]
+    taken = dict(zip(names, values, strict=True))
+    constants = {n: taken.pop(n) for n in names[1:] if fixed or op in ("RNN", "GRU", "LSTM")}
+    inputs = [tensor(n, v.shape, helper.np_dtype_to_tensor_dtype(v.dtype)) for n, v in taken.items()]
+    graph = helper.make_graph(
+        [helper.make_node(op, names, outputs, **attributes)],
+        "main",
+        inputs,
+        [helper.make_empty_tensor_value_info(output) for output in outputs],
+        [numpy_helper.from_array(v, n) for n, v in constants.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10).SerializeToString()
+    options = roundhouse.SessionOptions()
+    options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_DISABLE_ALL
+    made = roundhouse.InferenceSession(model, options, providers=[OPENVINO])
+    assert {row["provider"] for row in made.placement()} == {CPU if fixed and op in EXTREMES else OPENVINO}
+    assert_like_the_cpu(roundhouse, model, [taken], made)
+
+
+LEFT = {
+    "limits beyond 2^24": ("Clip", 18, CLOSE[0].astype("int32"), [np.array(-(2**24) - 1, np.int32), np.array(2**24 + 1, np.int32)]),
+    "reversed": ("ReverseSequence", 13, CLOSE[0].astype("int32").reshape(2, 3), [np.array([1, 2, 2])]),
+    "one limit": ("Clip", 18, CLOSE[0].astype("int32"), [np.array(0, np.int32)]),
+    "the larger one": ("Max", 18, CLOSE[0].astype("int32"), [np.array(2**24 + 1, np.int32)]),
+    "equal in opset 12": ("Equal", 12, CLOSE[0].astype("int32"), [np.array(2**24 + 1, np.int32)]),
+}
+TAKEN = {
+    "a triangle": ("Trilu", 14, CLOSE[0].astype("int32").reshape(2, 3), []),
+    "close ones": ("GreaterOrEqual", 13, CLOSE[0].astype("int32"), [CLOSE[1].astype("int32")]),
+    "small limits": ("Clip", 18, CLOSE[0].astype("int32"), [np.array(-7, np.int32), np.array(2**24 - 1, np.int32)]),
+    "equal to a small one": ("Equal", 12, np.array([7, 2**24 + 7, 2**31 - 1, -7], np.int32), [np.array(7, np.int32)]),
+    "beyond a small one": ("Less", 12, CLOSE[0].astype("int32"), [np.array(2**24 - 1, np.int32)]),
+}
+
+
+@pytest.mark.parametrize("name", [*LEFT, *TAKEN])
+def test_integers_that_float32_does_not_have(name):
+    op, opset, x, constants = (LEFT | TAKEN)[name]
+    weights = {f"c{i}": c for i, c in enumerate(constants)}
+    node = helper.make_node(op, ["x", *weights], ["y"])
+    inputs, outputs = [tensor("x", x.shape, TensorProto.INT32)], [helper.make_empty_tensor_value_info("y")]
+    graph = helper.make_graph([node], "main", inputs, outputs, [numpy_helper.from_array(c, n) for n, c in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
+    options = roundhouse.SessionOptions()
+    options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_DISABLE_ALL
+    made = roundhouse.InferenceSession(model, options, providers=[OPENVINO])
+    assert {row["provider"] for row in made.placement()} == {OPENVINO if name in TAKEN else CPU}
+    assert_like_the_cpu(roundhouse, model, [{"x": x}], made)
+
+
+def test_a_choice_by_what_is_compared_keeps_integers():
+    nodes = [helper.make_node("Greater", ["f", "half"], ["c"], "compare"), helper.make_node("Where", ["c", "x", "other"], ["y"], "choose")]
+    inputs = [tensor("f", ["N"]), tensor("x", ["N"], TensorProto.INT32), tensor("other", ["N"], TensorProto.INT32)]
+    model = model_of(nodes, inputs, [tensor("y", ["N"], TensorProto.INT32)], {"half": np.array(0.5, np.float32)})
+    made = roundhouse.InferenceSession(model, providers=[OPENVINO])
+    owners = {row["node"]: row["provider"] for row in made.placement()}
+    assert owners["choose"] == CPU
+    x, other = (values.astype("int32") for values in CLOSE)
+    assert_like_the_cpu(roundhouse, model, [{"f": np.array([0, 1, 0, 1, 1, 0], np.float32), "x": x, "other": other}], made)
+
+
+def test_constants_beyond_the_largest_signed_integer_are_left():
+    nodes = [helper.make_node("Where", ["c", "x", "large"], ["y"])]
+    kinds = {"c": TensorProto.BOOL, "x": TensorProto.UINT32}
+    inputs = [tensor(n, ["N"], k) for n, k in kinds.items()]
+    model = model_of(nodes, inputs, [tensor("y", ["N"], TensorProto.UINT32)], {"large": np.array([2**31], np.uint32)})
+    made = roundhouse.InferenceSession(model, providers=[OPENVINO])
+    assert {row["provider"] for row in made.placement()} == {CPU}
+    assert_like_the_cpu(roundhouse, model, [{"c": np.array([True, False]), "x": np.array([1, 2], np.uint32)}], made)
 
 
 OLD_OPSETS = {

@@ -11,4 +11,10 @@ kit::Support check_layer(const NodeView& node);
 /// Of integers of 32 and 64 bits: OpenVINO has 32 signed ones, and divides them in float32. What computes sizes and indices is within that.
 kit::Support check_integers(const NodeView& node);
 
+/// Of 32 and 64 bits, with a sign or without.
+bool is_long(DType type);
+
+/// Whether an input is a size, an index or a small number, which float32 has as it is: compared with it, others may be rounded.
+bool has_index_operand(const NodeView& node);
+
 }  // namespace rh::openvino

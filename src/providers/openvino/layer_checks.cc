@@ -47,7 +47,9 @@ bool has_one_kind_of_direction(const NodeView& node) {
 
 Support check_recurrent(const NodeView& node) {
   if (node.has_input(4)) return refuse(RhRefusalCode_SHAPE, "it has sequence_lens, of which OpenVINO keeps what is behind each sequence");
-  if (node.flag("layout")) return refuse(RhRefusalCode_ATTRIBUTE, "it has layout 1, whose outputs OpenVINO gives in another order");
+  if (node.flag("layout") && !is_rewritten(node)) {
+    return refuse(RhRefusalCode_ATTRIBUTE, "it has layout 1, whose outputs OpenVINO gives in another order");
+  }
   if (has_one_kind_of_direction(node)) return {};
   return refuse(RhRefusalCode_ATTRIBUTE, "its directions have other functions, and OpenVINO takes those of one for both");
 }
@@ -108,7 +110,8 @@ Support check_lp_pool(const NodeView& node) {
 
 Support check_local_response(const NodeView& node) {
   const int64_t size = node.int_or("size", 1), channels = dim_of(node, 0, 1);
-  if (node.float_or("bias", 1.0f) != 1.0f) return refuse(RhRefusalCode_ATTRIBUTE, "its bias is not 1, which OpenVINO computes otherwise");
+  if (node.float_or("bias", 1.0f) != 1.0f && !is_rewritten(node))
+    return refuse(RhRefusalCode_ATTRIBUTE, "its bias is not 1, which OpenVINO computes otherwise");
   if (size % 2 == 0) return refuse(RhRefusalCode_ATTRIBUTE, "its size is even, and OpenVINO has its odd channel on the other side");
   if (channels >= size) return {};
   return refuse(RhRefusalCode_SHAPE, "its size may be larger than the number of channels, which OpenVINO computes otherwise");
@@ -171,13 +174,22 @@ Support check_gather_elements(const NodeView& node) {
   return refuse(RhRefusalCode_SHAPE, "its indices may have other sizes than its data, for which OpenVINO fails");
 }
 
+Support check_slope(const NodeView& node) {
+  const TensorType &data = node.input_type(0).tensor(), &slope = node.input_type(1).tensor();
+  if (!data.has_rank() || !slope.has_rank())
+    return refuse(RhRefusalCode_SHAPE, "its ranks are not known, by which OpenVINO takes its slope");
+  if (slope.rank() != 1 || data.rank() < 2 || dim_of(node, 1, 0) == 1) return {};
+  if (dim_of(node, 0, data.rank() - 1) >= 0 && dim_of(node, 0, 1) >= 0) return {};
+  return refuse(RhRefusalCode_SHAPE, "its slope has one dimension and sizes are open, for which OpenVINO fails");
+}
+
 Support check_unique(const NodeView& node) {
   if (node.flag("sorted", true) || !node.has("axis")) return {};
   return refuse(RhRefusalCode_ATTRIBUTE, "it is not sorted and has an axis, for which OpenVINO gives other places");
 }
 
 Support check_window(const NodeView& node) {
-  if (node.flag("periodic", true)) return {};
+  if (node.flag("periodic", true) || is_rewritten(node)) return {};
   return refuse(RhRefusalCode_ATTRIBUTE, "it is not periodic, and of one element OpenVINO gives NaN");
 }
 
@@ -212,6 +224,7 @@ constexpr Check kChecks[] = {
     {"", "LSTM", check_lstm},
     {"", "LpPool", check_lp_pool},
     {"", "MaxPool", check_max_pool},
+    {"", "PRelu", check_slope},
     {"", "QLinearConv", check_quantized_convolution},
     {"", "QuantizeLinear", check_scales_of_a_run},
     {"", "RNN", check_recurrent},

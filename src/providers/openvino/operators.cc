@@ -113,6 +113,10 @@ Support check_roi_align(const NodeView& node) {
 
 Support check_bit_shift(const NodeView&) { return refuse(RhRefusalCode_OP, "OpenVINO's shifts end at the largest number"); }
 
+Support check_bit_cast(const NodeView&) {
+  return refuse(RhRefusalCode_OP, "OpenVINO has no operator BitCast, and its types are not integers of one size");
+}
+
 Support check_division(const NodeView& node) {
   if (!is_integer(input_dtype(node, 0)) || has_plain_divisor(node)) return {};
   return refuse(RhRefusalCode_TYPE, "its divisor may be 0 or -1, which would end the process in OpenVINO");
@@ -215,10 +219,25 @@ bool are_ones(const Tensor& numbers) {
   return numbers.dtype() == DType::int32 ? holds(numbers.data<int32_t>()) : holds(numbers.data<int64_t>());
 }
 
+/// Whether all numbers are constant and -1 or more.
+bool begins_within(const Tensor* starts) {
+  const auto holds = [&](const auto* data) { return std::all_of(data, data + starts->elements(), [](auto x) { return x >= -1; }); };
+  if (!starts) return false;
+  return starts->dtype() == DType::int32 ? holds(starts->data<int32_t>()) : holds(starts->data<int64_t>());
+}
+
+bool has_negative(const Tensor& numbers) {
+  const auto holds = [&](const auto* data) { return std::any_of(data, data + numbers.elements(), [](auto x) { return x < 0; }); };
+  return numbers.dtype() == DType::int32 ? holds(numbers.data<int32_t>()) : holds(numbers.data<int64_t>());
+}
+
 Support check_slice(const NodeView& node) {
   if (!node.has_input(4)) return {};
   const Tensor* steps = node.constant_input(4);
   if (!steps) return refuse(RhRefusalCode_SHAPE, "its steps are known in a run alone");
+  if (has_negative(*steps) && (!begins_within(node.constant_input(1)) || !node.constant_input(2))) {
+    return refuse(RhRefusalCode_SHAPE, "it goes backwards from where OpenVINO may take for another place");
+  }
   if (!node.has_input(3) || node.constant_input(3) || are_ones(*steps)) return {};
   return refuse(RhRefusalCode_SHAPE, "it has steps and its axes are known in a run alone, which may end the process in OpenVINO");
 }
@@ -289,6 +308,7 @@ constexpr Check kChecks[] = {
     {"Add", check_arithmetic},
     {"Attention", check_causal_attention},
     {"BatchNormalization", check_batch_norm},
+    {"BitCast", check_bit_cast},
     {"BitShift", check_bit_shift},
     {"CumSum", check_arithmetic},
     {"Div", check_division},

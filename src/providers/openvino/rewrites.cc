@@ -1,145 +1,21 @@
 #include "providers/openvino/rewrites.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
+
+#include "providers/openvino/replacement.h"
 
 namespace rh::openvino {
 
 namespace {
 
-constexpr int kLeastOpset = 13;         ///< whose Where, Equal and Cast take all of these types
-constexpr int kThreshold = 3;           ///< the input of NonMaxSuppression
-constexpr int kLeastBitwiseOpset = 18;  ///< that has BitwiseAnd and BitwiseXor
+constexpr int kThreshold = 3;  ///< the input of NonMaxSuppression
 
-DType dtype_of_input(const NodeView& node, int i) {
-  return node.has_input(i) && node.input_type(i).is_tensor() ? node.input_type(i).tensor().dtype : DType::undefined;
-}
-
-/// Of what is added: the graph's, whichever a node has that was inlined from a function.
-int opset_of(const NodeView& node) {
-  const auto found = node.graph().opset_imports.find("");
-  return found == node.graph().opset_imports.end() ? 0 : found->second;
-}
-
-bool is_narrow(DType type) { return type == DType::int8 || type == DType::uint8 || type == DType::int16 || type == DType::uint16; }
-bool is_signed(DType type) { return type == DType::int8 || type == DType::int16 || type == DType::int32 || type == DType::int64; }
 bool is_plain_float(DType type) { return type == DType::float32 || type == DType::float16 || type == DType::bfloat16; }
-
-/// Puts nodes in place of one, of which the last gives what that gave.
-class Replacement {
- public:
-  Replacement(Graph& graph, NodeId id)
-      : graph_(graph), node_(graph.node(id)), type_(graph.value(node_.outputs[0] == kNoValue ? node_.inputs[0] : node_.outputs[0]).type) {
-    graph.remove_node(id);
-  }
-
-  const Node& node() const { return node_; }
-  ValueId input(size_t i) const { return node_.inputs[i]; }
-  DType dtype() const { return type_.tensor().dtype; }
-  int opset() const { return graph_.opset_imports.at(""); }
-
-  /// A value without a shape of its own: OpenVINO finds that itself.
-  ValueId add(const char* op, std::vector<ValueId> inputs, DType type, std::vector<Attribute> attributes = {}) {
-    const ValueId output = graph_.add_value("", ValueType::tensor(type, std::nullopt));
-    add_node(op, std::move(inputs), output, std::move(attributes));
-    return output;
-  }
-  void finish(const char* op, std::vector<ValueId> inputs, std::vector<Attribute> attributes = {}, size_t output = 0) {
-    add_node(op, std::move(inputs), node_.outputs[output], std::move(attributes));
-  }
-  ValueId cast(ValueId value, DType to) { return add("Cast", {value}, to, {cast_to(to)}); }
-  void finish_cast(ValueId value, DType to) { finish("Cast", {value}, {cast_to(to)}); }
-
-  template <typename T>
-  ValueId constant(T number) {
-    return graph_.add_initializer("", Value(Tensor::scalar(number)));
-  }
-  ValueId constant(std::vector<int32_t> numbers) {
-    const Shape shape{static_cast<int64_t>(numbers.size())};
-    return graph_.add_initializer("", Value(Tensor::from<int32_t>(shape, numbers)));
-  }
-  /// A number of another type, by way of an integer that it can hold.
-  ValueId constant_of(DType type, int32_t number) { return cast(constant(number), type); }
-
- private:
-  static Attribute cast_to(DType type) { return {"to", static_cast<int64_t>(type)}; }
-
-  void add_node(const char* op, std::vector<ValueId> inputs, ValueId output, std::vector<Attribute> attributes) {
-    Node made;
-    made.op_type = op;
-    made.inputs = std::move(inputs);
-    made.outputs = {output};
-    made.attributes = std::move(attributes);
-    made.provenance = node_.provenance;
-    graph_.add_node(std::move(made));
-  }
-
-  Graph& graph_;
-  const Node node_;
-  const ValueType type_;
-};
-
-/// The low bits of 32-bit integers, as the narrow type has them.
-void finish_narrowed(Replacement& made, ValueId wide) {
-  const DType type = made.dtype();
-  const int32_t bits = bits_of(type), sign = is_signed(type) ? 1 << (bits - 1) : 0;
-  if (sign) wide = made.add("Add", {wide, made.constant(sign)}, DType::int32);
-  ValueId low = kNoValue;
-  if (made.opset() >= kLeastBitwiseOpset) {
-    low = made.add("BitwiseAnd", {wide, made.constant((1 << bits) - 1)}, DType::int32);
-  } else {
-    low = made.add("Mod", {wide, made.constant(1 << bits)}, DType::int32);  // which OpenVINO computes in float32
-  }
-  if (sign) low = made.add("Sub", {low, made.constant(sign)}, DType::int32);
-  made.finish_cast(low, type);
-}
-
-// --- sums, differences and products of narrow integers, in 32 bits
-
-bool is_narrow_arithmetic(const NodeView& node) {
-  const DType type = dtype_of_input(node, 0);
-  const bool may_be_large = node.op_type() == "Mul" && bits_of(type) > 8;
-  return is_narrow(type) && opset_of(node) >= (may_be_large ? kLeastBitwiseOpset : kLeastOpset);
-}
-
-void widen_arithmetic(Graph& graph, NodeId id) {
-  Replacement made(graph, id);
-  std::vector<ValueId> wide;
-  for (ValueId input : made.node().inputs) wide.push_back(made.cast(input, DType::int32));
-  finish_narrowed(made, made.add(made.node().op_type.c_str(), wide, DType::int32, made.node().attributes));
-}
-
-// --- divisions of integers: OpenVINO ends the process where the divisor is 0, and at the smallest number by -1
-
-bool is_integer_division(const NodeView& node) {
-  return !has_plain_divisor(node) && opset_of(node) >= kLeastOpset && is_integer(dtype_of_input(node, 0)) &&
-         bits_of(dtype_of_input(node, 0)) >= 8;
-}
-
-void guard_division(Graph& graph, NodeId id) {
-  Replacement made(graph, id);
-  const ValueId dividend = made.input(0), divisor = made.input(1);
-  const DType type = made.dtype();
-  const ValueId zero = made.constant_of(type, 0), one = made.constant_of(type, 1);
-  const ValueId is_zero = made.add("Equal", {divisor, zero}, DType::boolean);
-  const bool is_rest = made.node().op_type == "Mod";
-  if (!is_signed(type)) {
-    const ValueId safe = made.add("Where", {is_zero, one, divisor}, type);
-    const ValueId result = made.add(made.node().op_type.c_str(), {dividend, safe}, type, made.node().attributes);
-    return made.finish("Where", {is_zero, zero, result});
-  }
-  const ValueId is_opposite = made.add("Equal", {divisor, made.constant_of(type, -1)}, DType::boolean);
-  const ValueId is_special = made.add("Or", {is_zero, is_opposite}, DType::boolean);
-  const ValueId safe = made.add("Where", {is_special, one, divisor}, type);
-  const ValueId result = made.add(made.node().op_type.c_str(), {dividend, safe}, type, made.node().attributes);
-  if (is_rest) return made.finish("Where", {is_special, zero, result});
-  const ValueId opposite = made.add("Sub", {zero, dividend}, type);
-  const ValueId signed_result = made.add("Where", {is_opposite, opposite, result}, type);
-  made.finish("Where", {is_zero, zero, signed_result});
-}
 
 // --- the largest and smallest of floats: OpenVINO begins with the largest finite number, and passes over what is no number
 
@@ -169,40 +45,6 @@ void complete_extreme(Graph& graph, NodeId id) {
   made.finish("Where", {has_none, none, number});
 }
 
-// --- shifts, by products and divisions in 32 bits
-
-bool is_left_shift(const NodeView& node) { return node.string_or("direction", "") == "LEFT"; }
-
-bool is_shift_within_32_bits(const NodeView& node) {
-  const DType type = dtype_of_input(node, 0);
-  if (type == DType::uint8) return opset_of(node) >= kLeastOpset;
-  if (opset_of(node) < kLeastBitwiseOpset) return false;
-  return is_narrow(type) || (type == DType::int32 && is_left_shift(node));
-}
-
-// Bits that are shifted out are gone, as by a negative number of steps; to the right the sign comes after.
-void widen_shift(Graph& graph, NodeId id) {
-  const bool is_left = is_left_shift(NodeView(graph, graph.node(id)));
-  Replacement made(graph, id);
-  const DType type = made.dtype();
-  const bool keeps_sign = !is_left && is_signed(type);
-  const int32_t bits = bits_of(type), most = keeps_sign ? bits - 1 : bits;
-  std::vector<int32_t> powers;
-  for (int32_t i = 0; i <= most; ++i) powers.push_back(is_left && i == bits ? 0 : static_cast<int32_t>(uint32_t{1} << i));
-  const ValueId wide = made.cast(made.input(0), DType::int32);
-  ValueId steps = made.cast(made.input(1), DType::int32);
-  const ValueId limit = made.constant(most), is_before = made.add("Less", {steps, made.constant(int32_t{0})}, DType::boolean);
-  steps = made.add("Where", {is_before, limit, made.add("Min", {steps, limit}, DType::int32)}, DType::int32);
-  const ValueId power = made.add("Gather", {made.constant(powers), steps}, DType::int32);
-  if (is_left && bits == 32) return made.finish("Mul", {wide, power});
-  if (is_left) return finish_narrowed(made, made.add("Mul", {wide, power}, DType::int32));
-  if (!keeps_sign) return made.finish_cast(made.add("Div", {wide, power}, DType::int32), type);
-  const ValueId offset = made.constant(int32_t{1} << (bits - 1));  // a multiple of the power: quotients of positive numbers go down
-  const ValueId moved = made.add("Div", {made.add("Add", {wide, offset}, DType::int32), power}, DType::int32);
-  const ValueId back = made.add("Div", {offset, power}, DType::int32);
-  made.finish_cast(made.add("Sub", {moved, back}, DType::int32), type);
-}
-
 // --- what follows from types alone
 
 bool is_cast_to_a_known_type(const NodeView& node) {
@@ -227,6 +69,92 @@ bool has_empty_axes(const NodeView& node) { return is_empty_list(node, 1) && !no
 void drop_axes(Graph& graph, NodeId id) {
   Replacement made(graph, id);
   made.finish(made.node().op_type.c_str(), {made.input(0)}, made.node().attributes);
+}
+
+/// A sum over axes that are none, which then stand for none.
+bool is_sum_of_one(const NodeView& node) { return node.flag("noop_with_empty_axes") && (!node.has_input(1) || is_empty_list(node, 1)); }
+
+bool is_sum_without_axes(const NodeView& node) { return is_sum_of_one(node) || has_empty_axes(node); }
+
+void sum_without_axes(Graph& graph, NodeId id) {
+  if (!is_sum_of_one(NodeView(graph, graph.node(id)))) return drop_axes(graph, id);
+  Replacement made(graph, id);
+  made.finish("Identity", {made.input(0)});
+}
+
+// --- recurrent layers whose first dimension is the batch
+
+bool is_batch_first(const NodeView& node) { return opset_of(node) >= kLeastOpset && node.flag("layout"); }
+
+void put_steps_first(Graph& graph, NodeId id) {
+  constexpr size_t kState = 5, kCell = 6;  // as the directions come first in them
+  Replacement made(graph, id);
+  const auto order = [](std::vector<int64_t> axes) { return std::vector<Attribute>{{"perm", std::move(axes)}}; };
+  std::vector<ValueId> inputs = made.node().inputs;
+  for (const size_t i : {size_t{0}, kState, kCell}) {
+    if (i < inputs.size() && inputs[i] != kNoValue) inputs[i] = made.add("Transpose", {inputs[i]}, made.dtype(), order({1, 0, 2}));
+  }
+  std::vector<Attribute> attributes = made.node().attributes;
+  std::erase_if(attributes, [](const Attribute& attribute) { return attribute.name == "layout"; });
+  const std::vector<ValueId> given = made.repeat(std::move(inputs), std::move(attributes));
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i] == kNoValue) continue;
+    made.finish("Transpose", {given[i]}, i == 0 ? order({2, 0, 1, 3}) : order({1, 0, 2}), i);
+  }
+}
+
+// --- LRN with a bias, which goes into the sum's factor and the result
+
+float bias_of(const NodeView& node) { return node.float_or("bias", 1.0f); }
+
+bool is_biased_norm(const NodeView& node) {
+  return bias_of(node) > 0 && bias_of(node) != 1 && opset_of(node) >= kLeastOpset && is_plain_float(dtype_of_input(node, 0));
+}
+
+void take_bias_out(Graph& graph, NodeId id) {
+  const NodeView view(graph, graph.node(id));
+  const float bias = bias_of(view), alpha = view.float_or("alpha", 1e-4f), beta = view.float_or("beta", 0.75f);
+  const int64_t size = view.int_or("size", 1);
+  Replacement made(graph, id);
+  const ValueId norm =
+      made.add("LRN", {made.input(0)}, made.dtype(), {{"alpha", alpha / bias}, {"beta", beta}, {"bias", 1.0f}, {"size", size}});
+  made.finish("Mul", {norm, made.cast(made.constant(std::pow(bias, -beta)), made.dtype())});
+}
+
+// --- SpaceToDepth whose channels come before places in blocks
+
+bool has_channels_first(const NodeView& node) {
+  if (node.string_or("mode", "DCR") != "CRD" || opset_of(node) < kLeastOpset || !node.input_type(0).is_tensor()) return false;
+  const TensorType& type = node.input_type(0).tensor();
+  return type.has_rank() && type.rank() == 4 && (*type.dims)[1].is_constant();
+}
+
+void reorder_channels(Graph& graph, NodeId id) {
+  const NodeView view(graph, graph.node(id));
+  const int64_t size = view.int_or("blocksize", 1), channels = (*view.input_type(0).tensor().dims)[1].value();
+  Replacement made(graph, id);
+  const ValueId places_first = made.add("SpaceToDepth", {made.input(0)}, made.dtype(), {{"blocksize", size}});
+  const ValueId apart = made.add("Reshape", {places_first, made.sizes({0, size * size, channels, -1})}, made.dtype());
+  const ValueId moved = made.add("Transpose", {apart}, made.dtype(), {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  made.finish("Reshape", {moved, made.add("Shape", {places_first}, DType::int64)});
+}
+
+// --- windows that are not periodic: a periodic one that is shorter by one, and its first element again
+
+bool is_symmetric_window(const NodeView& node) { return !node.flag("periodic", true) && opset_of(node) >= kLeastOpset; }
+
+void close_window(Graph& graph, NodeId id) {
+  Replacement made(graph, id);
+  std::vector<Attribute> attributes = made.node().attributes;
+  std::erase_if(attributes, [](const Attribute& attribute) { return attribute.name == "periodic"; });
+  const ValueId size = made.add("Reshape", {made.cast(made.input(0), DType::int64), made.sizes({1})}, DType::int64);
+  const ValueId one = made.sizes({1}), zero = made.sizes({0});
+  const ValueId shorter = made.add("Max", {made.add("Sub", {size, one}, DType::int64), one}, DType::int64);
+  const ValueId open_size = made.add("Squeeze", {shorter}, DType::int64);
+  const ValueId open = made.add(made.node().op_type.c_str(), {open_size}, made.dtype(), std::move(attributes));
+  const ValueId first = made.add("Slice", {open, zero, one}, made.dtype());
+  const ValueId closed = made.add("Concat", {open, first}, made.dtype(), {{"axis", int64_t{0}}});
+  made.finish("Slice", {closed, zero, size});
 }
 
 // --- Pad with a value that a run gives: a frame says where it goes
@@ -304,22 +232,19 @@ void raise_threshold(Graph& graph, NodeId id) {
   made.finish("NonMaxSuppression", inputs, made.node().attributes);
 }
 
-struct Rewrite {
-  std::string_view op_type;
-  bool (*is_for)(const NodeView& node);
-  void (*apply)(Graph& graph, NodeId id);
-};
 constexpr Rewrite kRewrites[] = {
-    {"Add", is_narrow_arithmetic, widen_arithmetic},
-    {"BitShift", is_shift_within_32_bits, widen_shift},
+    {"BlackmanWindow", is_symmetric_window, close_window},
     {"CastLike", is_cast_to_a_known_type, name_type},
-    {"Div", is_integer_division, guard_division},
     {"Dropout", is_dropout_with_mask, fill_mask},
     {"DynamicQuantizeLinear", is_dynamic_quantization, quantize_by_division},
-    {"Mod", is_integer_division, guard_division},
-    {"Mul", is_narrow_arithmetic, widen_arithmetic},
+    {"GRU", is_batch_first, put_steps_first},
+    {"HammingWindow", is_symmetric_window, close_window},
+    {"HannWindow", is_symmetric_window, close_window},
+    {"LRN", is_biased_norm, take_bias_out},
+    {"LSTM", is_batch_first, put_steps_first},
     {"NonMaxSuppression", is_suppression, raise_threshold},
     {"Pad", is_pad_with_a_value, frame_pad},
+    {"RNN", is_batch_first, put_steps_first},
     {"ReduceL1", has_empty_axes, drop_axes},
     {"ReduceL2", has_empty_axes, drop_axes},
     {"ReduceLogSum", has_empty_axes, drop_axes},
@@ -328,31 +253,21 @@ constexpr Rewrite kRewrites[] = {
     {"ReduceMean", has_empty_axes, drop_axes},
     {"ReduceMin", is_extreme_of_floats, complete_extreme},
     {"ReduceProd", has_empty_axes, drop_axes},
-    {"ReduceSum", has_empty_axes, drop_axes},
+    {"ReduceSum", is_sum_without_axes, sum_without_axes},
     {"ReduceSumSquare", has_empty_axes, drop_axes},
-    {"Sub", is_narrow_arithmetic, widen_arithmetic},
+    {"SpaceToDepth", has_channels_first, reorder_channels},
 };
 
 const Rewrite* rewrite_of(const NodeView& node) {
   if (!node.domain().empty()) return nullptr;
-  const auto at = std::ranges::find(kRewrites, node.op_type(), &Rewrite::op_type);
-  return at != std::end(kRewrites) && at->is_for(node) ? at : nullptr;
+  for (const std::span<const Rewrite> rewrites : {integer_rewrites(), std::span<const Rewrite>(kRewrites)}) {
+    const auto at = std::ranges::find(rewrites, node.op_type(), &Rewrite::op_type);
+    if (at != rewrites.end()) return at->is_for(node) ? &*at : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace
-
-bool has_plain_divisor(const NodeView& node) {
-  const Tensor* divisor = node.constant_input(1);
-  if (!divisor) return false;
-  const auto* bytes = static_cast<const std::byte*>(divisor->raw());
-  const size_t size = static_cast<size_t>(bits_of(divisor->dtype())) / 8;
-  for (size_t at = 0; at < divisor->bytes(); at += size) {
-    const std::byte first = bytes[at];
-    const bool may_be = first == std::byte{0} || first == std::byte{0xff};  // 0 or -1
-    if (may_be && std::all_of(bytes + at, bytes + at + size, [&](std::byte b) { return b == first; })) return false;
-  }
-  return true;
-}
 
 bool is_rewritten(const NodeView& node) { return rewrite_of(node) != nullptr; }
 
