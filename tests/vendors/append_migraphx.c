@@ -1,4 +1,5 @@
-/* Appends MIGraphX by its struct, as programs in C for ONNX Runtime do, and says what a session of it answers; append_migraphx MODEL. */
+/* Appends MIGraphX by its struct, as programs in C for ONNX Runtime do, and says what a session of it answers; append_migraphx MODEL [FOLDER]:
+   FOLDER keeps what is compiled. */
 #include <onnxruntime_c_api.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,10 +18,13 @@ int main(int count, char** arguments) {
   OrtSessionOptions* options = NULL;
   OrtSession* session = NULL;
   OrtMIGraphXProviderOptions given = {0};
-  (void)count;
   api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
   given.migraphx_fp16_enable = 1;
   given.migraphx_mem_limit = SIZE_MAX;
+  if (count > 2) {
+    given.migraphx_save_compiled_model = given.migraphx_load_compiled_model = 1;
+    given.migraphx_save_model_path = given.migraphx_load_model_path = arguments[2];
+  }
   check(api->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "append", &env));
   check(api->CreateSessionOptions(&options));
   check(api->SessionOptionsAppendExecutionProvider_MIGraphX(options, &given));

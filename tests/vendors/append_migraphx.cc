@@ -27,6 +27,7 @@ int main(int, char** arguments) try {
   std::printf("cpu %.6f\n", first_result(env, arguments[1], {}));
   OrtMIGraphXProviderOptions given{};
   given.migraphx_mem_limit = SIZE_MAX;
+  given.migraphx_exhaustive_tune = true;
   try {  // a struct has no target of ours: that of a GPU
     Ort::SessionOptions by_struct;
     by_struct.AppendExecutionProvider_MIGraphX(given);

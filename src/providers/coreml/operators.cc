@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "providers/coreml/lowerings.h"
+#include "providers/kit/shapes/computed_sizes.h"
 
 namespace rh::coreml {
 
@@ -56,18 +57,11 @@ std::string_view names_of(Types types) {
 }
 
 Support check_sizes(const ValueType& type, const char* what, int index) {
-  const TensorType& tensor = type.tensor();
-  if (!tensor.has_rank()) return refuse(RhRefusalCode_SHAPE, "{} {} is of a rank that is known in a run alone", what, index);
-  if (tensor.rank() == 0 || tensor.rank() > kMostRank) {
-    return refuse(RhRefusalCode_SHAPE, "{} {} is of rank {}, Core ML's arrays have 1 to {}", what, index, tensor.rank(), kMostRank);
-  }
-  for (const Dim& dim : *tensor.dims) {
-    bool is_computed = dim.is_unknown();
-    dim.for_each_symbol([&](std::string_view name) { is_computed |= is_computed_symbol(name); });
-    if (is_computed) return refuse(RhRefusalCode_SHAPE, "{} {} is {}: a size that the run computes", what, index, type.to_string());
-    if (dim.is_constant(0)) return refuse(RhRefusalCode_SHAPE, "{} {} has no elements", what, index);
-  }
-  return {};
+  if (Support refusal = kit::refuse_computed_sizes(type, what, index)) return refusal;
+  if (Support refusal = kit::refuse_no_elements(type, what, index)) return refusal;
+  const int rank = type.tensor().rank();
+  if (rank > 0 && rank <= kMostRank) return {};
+  return refuse(RhRefusalCode_SHAPE, "{} {} is of rank {}, Core ML's arrays have 1 to {}", what, index, rank, kMostRank);
 }
 
 Support check_type(const ValueType& type, const char* what, int index, Types types) {

@@ -9,8 +9,7 @@
 #include "providers/coreml/bridge.h"
 #include "providers/coreml/package.h"
 #include "providers/coreml/settings.h"
-#include "providers/kit/regions/region_provider.h"
-#include "providers/kit/shapes/plan_classes.h"
+#include "providers/kit/shapes/sized_executable.h"
 #include "providers/kit/vendor_library.h"
 
 namespace rh::coreml {
@@ -39,7 +38,7 @@ struct Shared {
 };
 
 /// A program that Core ML has loaded, of which one run goes at a time.
-class LoadedProgram final : public kit::Plan {
+class LoadedProgram final : public kit::SizedProgram {
  public:
   /// Throws Error with Core ML's message. What the program's constants look into may go afterwards.
   LoadedProgram(std::shared_ptr<const Shared> shared, const Program& program);
@@ -50,8 +49,7 @@ class LoadedProgram final : public kit::Plan {
   size_t bytes() const override { return bytes_; }
   /// `inputs` have the program's shapes; their elements become those of its features. Calls take(index, result) for each output, of the
   /// feature's type. Throws Error.
-  using Take = FunctionRef<void(size_t index, const TensorView& result)>;
-  void run(std::span<const TensorView> inputs, Take take) const;
+  void run(std::span<const TensorView> inputs, Take take) const override;
 
  private:
   std::shared_ptr<const Shared> shared_;

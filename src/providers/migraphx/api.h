@@ -51,6 +51,7 @@ using VendorStatus = int;
   X(program_parameters_create, (Parameters**))                                            \
   X(program_parameters_add, (Parameters*, const char*, const Argument*))                  \
   X(program_parameters_destroy, (Parameters*))                                            \
+  X(shape_dynamic, (bool*, const VendorShape*))                                           \
   X(shape_lengths, (const size_t**, size_t*, const VendorShape*))                         \
   X(shape_strides, (const size_t**, size_t*, const VendorShape*))                         \
   X(shape_type, (int*, const VendorShape*))                                               \

@@ -13,5 +13,7 @@ std::unique_ptr<kit::Executable> load_executable(std::shared_ptr<const Shared> s
                                                  const kit::OwnedBytes& bytes);
 /// Of an executable that make_executable() gave. Throws Error.
 std::string save_executable(const kit::Executable& executable);
+/// Whether it has sizes that runs bring.
+bool has_open_sizes(const kit::Executable& executable);
 
 }  // namespace rh::migraphx

@@ -39,6 +39,7 @@ class MiGraphXProvider final : public kit::RegionProvider, public kit::ArtifactM
   kit::CacheSettings cache() const override { return shared_->settings.cache; }
   std::string settings() const override { return shared_->settings.key; }
   std::string save(const kit::Executable& executable) const override { return save_executable(executable); }
+  bool is_open(const kit::Executable& executable) const override { return has_open_sizes(executable); }
   std::unique_ptr<kit::Executable> load(const kit::OwnedBytes& bytes, const Region& region) override {
     return load_executable(shared_, region, bytes);
   }

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/memory_file.h"
-#include "onnx/writer.h"
 #include "providers/kit/host/float_environment.h"
+#include "providers/kit/regions/host_session.h"
 
 namespace rh::migraphx {
 
@@ -44,34 +44,59 @@ void gather(const ValueLayout& layout, size_t element, const char* from, char* t
 }
 
 /// MIGraphX's parser takes some attributes for what it does not have, even where they say what goes without saying.
-void drop_defaults(Graph& graph) {
-  const auto is_default = [](const Node& node, const Attribute& attribute) {
-    const std::string_view op = node.op_type, name = attribute.name;
-    if (op == "QuantizeLinear" && name == "output_dtype") return attribute.get<int64_t>() && *attribute.get<int64_t>() == 0;
-    if (op == "Resize" && name == "keep_aspect_ratio_policy")
-      return attribute.get<std::string>() && *attribute.get<std::string>() == "stretch";
-    return false;
-  };
+bool is_default(const Node& node, const Attribute& attribute) {
+  const std::string_view op = node.op_type, name = attribute.name;
+  if (op == "QuantizeLinear" && name == "output_dtype") return attribute.get<int64_t>() && *attribute.get<int64_t>() == 0;
+  if (op == "Resize" && name == "keep_aspect_ratio_policy")
+    return attribute.get<std::string>() && *attribute.get<std::string>() == "stretch";
+  return false;
+}
+
+/// Of axes that a run gives MIGraphX ends the process at negative ones, which are made others; a list of none is left out.
+void adapt_axes(Graph& graph, NodeId id) {
+  const std::vector<ValueId> inputs = graph.node(id).inputs;
+  if (inputs.size() < 2 || inputs[1] == kNoValue || graph.value(inputs[1]).constant_tensor()) return;
+  const TensorType &x = graph.value(inputs[0]).type.tensor(), &axes = graph.value(inputs[1]).type.tensor();
+  if (axes.dims->size() == 1 && axes.dims->front().is_constant(0)) {
+    graph.set_input(id, 1, kNoValue);
+    graph.mutable_node(id).inputs.pop_back();
+    return;
+  }
+  Tensor rank(DType::int64, Shape{1});
+  *rank.data<int64_t>() = x.rank();
+  Node node;
+  node.op_type = "Mod";
+  node.inputs = {inputs[1], graph.add_initializer("", Value(std::move(rank)))};
+  node.outputs = {graph.add_value("", graph.value(inputs[1]).type)};
+  graph.set_input(id, 1, node.outputs[0]);
+  graph.add_node(std::move(node));
+}
+
+/// Says what MIGraphX takes otherwise in its way.
+void adapt(Graph& graph) {
   for (NodeId id : graph.nodes()) {
     Node& node = graph.mutable_node(id);
     std::erase_if(node.attributes, [&](const Attribute& attribute) { return is_default(node, attribute); });
-    Graph::for_each_subgraph(node, [](Graph& body) { drop_defaults(body); });
+    if (node.op_type.starts_with("Reduce")) adapt_axes(graph, id);
+    Graph::for_each_subgraph(node, [](Graph& body) { adapt(body); });
   }
 }
 
 }  // namespace
 
 Source source_of(const kit::Region& given, const kit::PrecisionSettings& precision) {
-  const kit::Region region = kit::in_precision(given, precision);
+  kit::Region region = kit::in_precision(given, precision);
   const std::shared_ptr<Graph> graph = region.graph->clone();
-  graph->set_outputs(region.outputs);
-  graph->set_inputs(region.inputs);
-  if (graph->name.empty()) graph->name = "region";
-  drop_defaults(*graph);
+  adapt(*graph);
+  region.graph = graph;
   Source source;
   for (ValueId id : region.inputs) source.inputs.push_back({graph->value(id).name, graph->value(id).type.tensor()});
   for (ValueId id : region.outputs) source.outputs.push_back({graph->value(id).name, graph->value(id).type.tensor()});
-  source.model = onnx::write_model(ModelInfo(), *graph, {.value_info = false});
+  source.reshapes = std::ranges::any_of(graph->nodes(), [&](NodeId id) {
+    const Node& node = graph->node(id);
+    return node.op_type == "Reshape" && !graph->value(node.inputs[1]).constant_tensor();
+  });
+  source.model = kit::model_of(region);
   return source;
 }
 
@@ -100,7 +125,10 @@ void check_outputs(const Runtime& runtime, Program& program, const Source& sourc
     runtime.call("shapes_get", api.shapes_get, &shape, given.get(), i);
     const ValueLayout layout = runtime.layout_of(*shape);
     const Port& port = source.outputs[i];
-    if (!is_shape(layout.lengths, shapes[i])) {
+    if (layout.is_dynamic && source.reshapes) {
+      fail(ErrorCode::ep_fail, "'{}' is reshaped by what a run gives, of which MIGraphX does not take 0 and -1", port.name);
+    }
+    if (!layout.is_dynamic && !is_shape(layout.lengths, shapes[i])) {
       fail(ErrorCode::ep_fail, "MIGraphX gives '{}' the shape {}, expected {}", port.name, text_of(layout.lengths), shapes[i].to_string());
     }
     if (layout.type != runtime.number_of(port.type.dtype)) {

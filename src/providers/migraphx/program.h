@@ -9,7 +9,7 @@
 #include "providers/kit/cache/owned_bytes.h"
 #include "providers/kit/host/host.h"
 #include "providers/kit/regions/region_provider.h"
-#include "providers/kit/shapes/plan_classes.h"
+#include "providers/kit/shapes/sized_executable.h"
 #include "providers/migraphx/runtime.h"
 #include "providers/migraphx/settings.h"
 
@@ -36,6 +36,7 @@ struct Port {
 struct Source {
   std::string model;
   std::vector<Port> inputs, outputs;
+  bool reshapes = false;  ///< by shapes that are no constants
 };
 Source source_of(const kit::Region& region, const kit::PrecisionSettings& precision);
 
@@ -43,7 +44,7 @@ Source source_of(const kit::Region& region, const kit::PrecisionSettings& precis
 Owned<Program> parse(const Runtime& runtime, const Source& source, std::span<const Shape> shapes);
 
 /// A compiled program, of which one run goes at a time.
-class CompiledProgram final : public kit::Plan {
+class CompiledProgram final : public kit::SizedProgram {
  public:
   /// Compiles what was parsed. `shapes`: of the outputs, as the model has them. Throws Error, also where MIGraphX gives another shape or
   /// type.
@@ -53,9 +54,7 @@ class CompiledProgram final : public kit::Plan {
 
   size_t bytes() const override { return bytes_; }
   std::string save() const;
-  /// Calls take(i, data, strides) for each output once it is computed; data are MIGraphX's until that returns.
-  using Take = FunctionRef<void(size_t index, const TensorView& result)>;
-  void run(std::span<const TensorView> inputs, Take take) const;
+  void run(std::span<const TensorView> inputs, Take take) const override;
 
  private:
   void read_parameters(const Source& source);

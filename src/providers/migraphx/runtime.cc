@@ -157,6 +157,8 @@ ValueLayout Runtime::layout_of(const VendorShape& shape) const {
   const size_t* numbers = nullptr;
   size_t count = 0;
   call("shape_type", api_.shape_type, &layout.type, &shape);
+  call("shape_dynamic", api_.shape_dynamic, &layout.is_dynamic, &shape);
+  if (layout.is_dynamic) return layout;
   call("shape_lengths", api_.shape_lengths, &numbers, &count, &shape);
   layout.lengths.assign(numbers, numbers + count);
   call("shape_strides", api_.shape_strides, &numbers, &count, &shape);

@@ -20,6 +20,7 @@ using Owned = std::unique_ptr<T, VendorStatus (*)(T*)>;
 struct ValueLayout {
   int type = 0;  ///< MIGraphX's number
   std::vector<size_t> lengths, strides;
+  bool is_dynamic = false;  ///< its sizes are known once it is computed
 };
 
 /// MIGraphX as one session has it: its library, which stays loaded once it was, and a target.

@@ -87,10 +87,26 @@ size_t program_bytes(std::string_view text) {
   return text.empty() ? kProgramBytes : bytes == 0 ? std::numeric_limits<size_t>::max() : bytes;
 }
 
+/// One cache does both: what is there is loaded, what is new is saved.
+std::string cache_folder(const kit::Options& options) {
+  std::string folder(text_of(options, "cache_dir", "ORT_MIGRAPHX_MODEL_CACHE_PATH"));
+  for (const auto& [flag, path] : {std::pair{"migraphx_save_compiled_model", "migraphx_save_model_path"},
+                                   std::pair{"migraphx_load_compiled_model", "migraphx_load_model_path"}}) {
+    if (!options.flag(flag)) continue;
+    const std::string_view given = options.text(path);
+    if (given.empty()) refuse("{} is set, and {} names no folder", flag, path);
+    if (!folder.empty() && folder != given) {
+      refuse("{} is '{}', and another option names '{}': compiled regions are kept in one folder", path, given, folder);
+    }
+    folder = given;
+  }
+  return folder;
+}
+
 kit::CacheSettings cache_of(const kit::Options& options) {
-  const std::string_view wanted = options.text("cache"), given = text_of(options, "cache_dir", "ORT_MIGRAPHX_MODEL_CACHE_PATH");
+  const std::string_view wanted = options.text("cache");
   if (wanted == "0") return {};
-  std::string folder(given);
+  std::string folder = cache_folder(options);
   if (folder.empty() && (wanted == "1" || std::getenv("ROUNDHOUSE_CACHE_DIR"))) folder = kit::default_cache_folder();
   return {.folder = folder, .limit_bytes = static_cast<uint64_t>(options.integer(kit::kCacheLimitOption.name)) << 20};
 }

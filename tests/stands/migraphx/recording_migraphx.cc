@@ -260,6 +260,7 @@ STAND_IN int migraphx_program_parameter_shapes_get(const Shape** shape, std::vec
   return *shape = &std::ranges::find(*shapes, std::string(name), &Value::name)->shape, 0;
 }
 STAND_IN int migraphx_shape_type(int* type, const Shape* shape) { return *type = shape->type, 0; }
+STAND_IN int migraphx_shape_dynamic(bool* dynamic, const Shape*) { return *dynamic = false, 0; }
 STAND_IN int migraphx_shape_lengths(const size_t** lengths, size_t* count, const Shape* shape) {
   return *lengths = shape->lengths.data(), *count = shape->lengths.size(), 0;
 }

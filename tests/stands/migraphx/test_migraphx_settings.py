@@ -1,15 +1,18 @@
 """What of the options reaches MIGraphX's C interface, by a stand-in that writes it down, and what is refused. No device is needed."""
 
+import functools
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
+import onnx
 import pytest
-from hosts import HOSTS, MIGRAPHX, failure, floats, model_of, registered, session, tensor
+from hosts import HOSTS, LIBRARIES, MIGRAPHX, dense, failure, floats, model_of, registered, session, tensor
 from migraphx_recording import STAND_IN
-from onnx import helper
+from onnx import TensorProto, helper
 
 import roundhouse
 
@@ -77,6 +80,12 @@ REFUSED = [
     ({"migraphx_mem_limit": "much"}, {}, "expected a number of bytes"),
     ({"migraphx_arena_extend_strategy": "kNone"}, {}, "expected one of"),
     ({"target": "tpu"}, {}, "expected one of 'gpu', 'ref'"),
+    ({"migraphx_save_compiled_model": "1"}, {}, "migraphx_save_compiled_model is set, and migraphx_save_model_path names no folder"),
+    (
+        {"migraphx_load_compiled_model": "1", "migraphx_load_model_path": "a", "migraphx_model_cache_dir": "b"},
+        {},
+        "migraphx_load_model_path is 'a', and another option names 'b': compiled regions are kept in one folder",
+    ),
     ({"migraphx_fp16_enabel": "1"}, {}, "did you mean 'migraphx_fp16_enable'?"),
 ]
 
@@ -123,6 +132,54 @@ with registered({host.__name__}, MIGRAPHX):
     assert "out of luck" not in done.stderr
 
 
+F, U8, I8, I64 = TensorProto.FLOAT, TensorProto.UINT8, TensorProto.INT8, TensorProto.INT64
+#: Operator, types and sizes of its inputs, attributes, opset: why it is left; empty: it is taken.
+NODES = [
+    ("Abs", [(U8, [2])], {}, 17, "of numbers without a sign"),
+    ("Abs", [(I8, [2])], {}, 17, ""),
+    ("Less", [(F, [2, 3]), (F, [2])], {"broadcast": 1, "axis": 0}, 6, "broadcast along an axis"),
+    ("ConvInteger", [(I8, [1, 1, 4]), (I8, [1, 1, 2]), (I8, [])], {}, 17, "zero points"),
+    ("MatMulInteger", [(U8, [2, 3]), (I8, [3, 2])], {}, 17, "of uint8"),
+    ("MatMulInteger", [(I8, [2, 3]), (I8, [3, 2])], {}, 17, ""),
+    ("ConvTranspose", [(F, [1, 1, 4]), (F, [1, 1, 2])], {"output_padding": [1], "strides": [2]}, 17, "output_padding"),
+    ("DynamicQuantizeLinear", [(F, [4])], {}, 17, "beyond 255"),
+    ("GRU", [(F, [2, 1, 3]), (F, [1, 6, 3]), (F, [1, 6, 2])], {"hidden_size": 2, "clip": 0.5}, 17, "clip or input_forget"),
+    ("LSTM", [(F, [2, 1, 3]), (F, [1, 8, 3]), (F, [1, 8, 2])], {"hidden_size": 2, "input_forget": 1}, 17, "clip or input_forget"),
+    ("LSTM", [(F, [2, 1, 3]), (F, [1, 8, 3]), (F, [1, 8, 2])], {"hidden_size": 2, "input_forget": 0}, 17, ""),
+    ("GridSample", [(F, [1, 1, "H", 4]), (F, [1, 2, 2, 2])], {"mode": "bicubic"}, 17, "takes minutes"),
+    ("LRN", [(F, [1, 4, 2, 2])], {"size": 3}, 17, "other channels"),
+    ("Mod", [(F, [2]), (F, [2])], {"fmod": 1}, 17, ""),
+    ("ReduceLogSumExp", [(I64, [2, 2])], {"axes": [1]}, 17, "of integers"),
+    ("RoiAlign", [(F, [1, 1, 4, 4]), (F, [1, 4]), (I64, [1])], {}, 16, "half_pixel"),
+    ("RoiAlign", [(F, [1, 1, 4, 4]), (F, [1, 4]), (I64, [1])], {}, 10, ""),
+    ("Softmax", [(F, [2, 3, 4])], {}, 11, "before opset 13"),
+    ("Softmax", [(F, [2, 3])], {}, 11, ""),
+    ("SpaceToDepth", [(F, [1, 1, 4, 4])], {"blocksize": 2, "mode": "CRD"}, 28, "mode CRD"),
+    ("Relu", [(F, [2, 0])], {}, 17, "input 0 has no elements"),
+    ("ReduceSum", [(F, [2, 0])], {"keepdims": 1}, 13, ""),
+]
+
+
+@pytest.mark.parametrize(("op", "given", "attributes", "opset", "why"), NODES, ids=lambda v: str(v)[:30])
+def test_what_migraphx_gets_wrong_is_left(op, given, attributes, opset, why):
+    if opset > onnx.defs.onnx_opset_version():
+        pytest.skip(f"the package onnx has no opset {opset}")
+    inputs = [tensor(f"x{i}", shape, kind) for i, (kind, shape) in enumerate(given)]
+    names = ["y", "scale", "zero_point"] if op == "DynamicQuantizeLinear" else ["y"]
+    node = helper.make_node(op, [i.name for i in inputs], names, **attributes)
+    graph = helper.make_graph([node], "main", inputs, [helper.make_empty_tensor_value_info(name) for name in names])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8).SerializeToString()
+    with registered(roundhouse, MIGRAPHX):
+        rows = session(roundhouse, MIGRAPHX, model, {"library_path": str(STAND_IN)}).placement()
+    (row,) = rows
+    reasons = [f["reason"] for f in row["refusals"] if f["provider"] == MIGRAPHX]
+    if why:
+        assert row["provider"] == "CPUExecutionProvider"
+        assert why in reasons[0]
+    else:  # the stand-in knows no sizes of outputs, so it may be left for those
+        assert row["provider"] == MIGRAPHX or "MIGraphX gives 'y'" in reasons[0]
+
+
 def failed_run(made, *shape):
     return failure(lambda: made.run(None, {"x": floats(*shape)}))
 
@@ -155,6 +212,77 @@ def test_sizes_beyond_the_most_are_the_cpus():
         expected = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
         np.testing.assert_allclose(made.run(None, {"x": x})[0], expected, rtol=1e-5)
         del made
+
+
+@hosts
+def test_programs_of_open_sizes_are_kept(migraphx_calls, host, tmp_path):
+    """A second session parses and compiles nothing of the sizes that the first one had; a damaged file is compiled anew."""
+    model, cache = dense(), tmp_path / "cache"
+    settings = {"library_path": str(STAND_IN), "migraphx_model_cache_dir": str(cache)}
+    record = pathlib.Path(os.environ["RH_MIGRAPHX_RECORD"])
+
+    def calls(*sizes):
+        record.write_text("")
+        with registered(host, MIGRAPHX):
+            made = session(host, MIGRAPHX, model, settings)
+            made.disable_fallback()
+            for n in sizes:
+                assert "the stand-in runs no model" in failure(functools.partial(made.run, None, {"x": floats(n, 4), "x2": floats(n, 3)}))
+            del made
+        words = [line.split()[0] for line in record.read_text().splitlines()]
+        return {word: words.count(word) for word in ("parse", "compile", "save", "load")}
+
+    assert calls(2, 20) == {"parse": 3, "compile": 2, "save": 2, "load": 0}  # one parse is the trial
+    assert len(list(cache.glob("*.artifact"))) == 3
+    assert calls(3, 20) == {"parse": 0, "compile": 0, "save": 0, "load": 2}
+    assert calls(1) == {"parse": 1, "compile": 1, "save": 1, "load": 0}
+    for kept in cache.glob("*.artifact"):
+        kept.write_bytes(kept.read_bytes()[:-3] + b"???")
+    assert calls(2) == {"parse": 2, "compile": 1, "save": 1, "load": 0}
+
+
+@hosts
+def test_open_sizes_go_into_no_compiled_model(migraphx_calls, host, tmp_path):
+    entries = {"ep.context_enable": "1", "ep.context_embed_mode": "1", "ep.context_file_path": str(tmp_path / "ctx.onnx")}
+    (tmp_path / "model.onnx").write_bytes(dense())
+    with pytest.raises(Exception, match="when runs bring its sizes: give the model known sizes, or leave 'ep.context_enable' out"):
+        migraphx_calls(host=host, model=str(tmp_path / "model.onnx"), config=entries)
+
+
+def program_of(compiler, source, folder):
+    """Built as programs for ONNX Runtime are, against our headers and library."""
+    made, root = folder / "program", pathlib.Path(__file__).resolve().parents[3]
+    standard = "-std=c++17" if compiler == "c++" else "-std=c11"
+    command = [compiler, standard, str(root / "tests/vendors" / source), f"-I{root / 'include/roundhouse'}", f"-L{LIBRARIES.resolve()}"]
+    subprocess.run([*command, "-lroundhouse", f"-Wl,-rpath,{LIBRARIES.resolve()}", "-o", str(made)], check=True)
+    return made
+
+
+def test_a_struct_in_c_saves_and_loads(migraphx_calls, tmp_path):
+    program, record, cache = (
+        program_of("cc", "append_migraphx.c", tmp_path),
+        pathlib.Path(os.environ["RH_MIGRAPHX_RECORD"]),
+        tmp_path / "kept",
+    )
+    (tmp_path / "model.onnx").write_bytes(fixed())
+
+    def words():
+        record.write_text("")
+        done = subprocess.run([str(program), str(tmp_path / "model.onnx"), str(cache)], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == ["struct works", "device works"]
+        return [line.split()[0] for line in record.read_text().splitlines() if line.split()[0] in ("compile", "save", "load")]
+
+    assert words() == ["compile", "save", "compile"]  # the second session of the program has no folder
+    assert len(list(cache.glob("*.artifact"))) == 1
+    assert words() == ["load", "compile"]
+
+
+def test_a_struct_in_cxx_reaches_the_compiler(migraphx_calls, tmp_path):
+    program, record = program_of("c++", "append_migraphx.cc", tmp_path), pathlib.Path(os.environ["RH_MIGRAPHX_RECORD"])
+    (tmp_path / "model.onnx").write_bytes(dense())
+    done = subprocess.run([str(program), str(tmp_path / "model.onnx")], capture_output=True, text=True)
+    assert "the stand-in runs no model" in done.stdout.splitlines()[1]
+    assert "compile gpu offload tuned" in record.read_text().splitlines()
 
 
 def shapes_of_runs(model, shapes):

@@ -239,6 +239,31 @@ std::vector<ValueId> sources_of(const Graph& graph, ValueId output) {
   return direct.empty() ? graph.inputs() : direct;
 }
 
+/// A size that has to be as large as one that grows, as that of a mask and that of the scores that it is added to, grows with it. Whether
+/// there are more such.
+bool add_met(const Graph& graph, Symbols& names) {
+  const size_t before = names.size();
+  const auto grows = [&](const Dim& dim) {
+    bool has = false;
+    dim.for_each_symbol([&](std::string_view name) { has |= names.contains(name); });
+    return has;
+  };
+  const auto meet = [&](const SymbolicShape* a, const SymbolicShape* b) {
+    for (size_t i = 1; a && b && i <= std::min(a->size(), b->size()); ++i) {
+      const Dim &x = (*a)[a->size() - i], &y = (*b)[b->size() - i];
+      if (grows(x) && !y.symbol_name().empty()) names.emplace(y.symbol_name());
+      if (grows(y) && !x.symbol_name().empty()) names.emplace(x.symbol_name());
+    }
+  };
+  for (NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!node.domain.empty() || !is_one_of(node.op_type, kElementwise) || node.op_type == "Expand") continue;
+    for (size_t i = 1; i < node.inputs.size(); ++i) meet(dims_of(graph, node.inputs[0]), dims_of(graph, node.inputs[i]));
+    for (ValueId input : node.inputs) meet(dims_of(graph, input), dims_of(graph, node.outputs[0]));
+  }
+  return names.size() > before;
+}
+
 }  // namespace
 
 Symbols fixed_symbols(const Graph& graph) { return FixedSymbols(graph).take(); }
@@ -265,6 +290,8 @@ Symbols growing_symbols(const Graph& graph) {
       const SymbolicShape* before = dims_of(graph, given);
       if (before && after) grows(*before, *after);
     }
+  }
+  while (!names.empty() && add_met(graph, names)) {
   }
   return names;
 }

@@ -16,7 +16,7 @@ using Symbols = std::set<std::string, std::less<>>;
 Symbols fixed_symbols(const Graph& graph);
 
 /// Those of inputs that grow from run to run: an output is as the input but for one axis, on which something is added to it, as to the past
-/// keys of a decoder.
+/// keys of a decoder; and those that have to be as large, as a mask's.
 Symbols growing_symbols(const Graph& graph);
 
 }  // namespace rh::kit
