@@ -5,6 +5,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_mappings.h"
 #include "base/fork_mutex.h"
 
 namespace rh {
@@ -258,6 +263,18 @@ std::optional<std::string> resolve_path(const std::string& path) {
 bool is_below(std::string_view folder, std::string_view path) {
   if (folder == "/") return path.size() > 1 && path.starts_with('/');
   return path.size() > folder.size() + 1 && path.starts_with(folder) && path[folder.size()] == '/';
+}
+
+bool write_back_mappings(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  bool is_written = ::fsync(descriptor) == 0;
+#if defined(__linux__)
+  struct statfs status{};
+  is_written = is_written && ::fstatfs(descriptor, &status) == 0 && status.f_type != TMPFS_MAGIC && status.f_type != RAMFS_MAGIC;
+#endif
+  ::close(descriptor);
+  return is_written;
 }
 
 }  // namespace rh

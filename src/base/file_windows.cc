@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_mappings.h"
 #include "base/paths.h"
 #include "base/system_windows.h"
 
@@ -209,5 +210,7 @@ bool is_below(std::string_view folder, std::string_view path) {
   const size_t length = folder.size() - folder.ends_with('/');  // the root of a drive is "C:/"
   return path.size() > length + 1 && path.starts_with(folder.substr(0, length)) && path[length] == '/';
 }
+
+bool write_back_mappings(const std::string&) { return true; }
 
 }  // namespace rh

@@ -104,7 +104,7 @@ double cgroup_cpu_quota(const std::string& root) {
 std::vector<std::vector<int>> parse_affinities(std::string_view text) {
   constexpr int kMostProcessors = 1 << 16;
   const auto wrong = [&](size_t at) {
-    fail(ErrorCode::invalid_argument,
+    fail(ErrorCode::fail,
          "thread affinities '{}': at character {} expected a processor's number from 1 to {}, or a range of them such as 1-8; a comma goes "
          "between the processors of a thread, a semicolon between threads",
          text, at + 1, kMostProcessors);

@@ -23,7 +23,7 @@ ProcessorSets affinities_of(const SessionOptions& options) {
   const ProcessorSets& sets = options.settings.thread_affinities;
   const size_t workers = static_cast<size_t>(options.intra_op_threads) - 1;
   if (!sets.empty() && options.intra_op_threads > 0 && sets.size() != workers) {
-    fail(ErrorCode::invalid_argument,
+    fail(ErrorCode::fail,
          "config entry '{}' names processors for {} threads, expected {}: one less than the {} threads of the session, for the calling "
          "thread is left where it is",
          kKeyOf<&Settings::thread_affinities>, sets.size(), workers, options.intra_op_threads);

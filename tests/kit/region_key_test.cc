@@ -1,7 +1,9 @@
 // What regions are known by in the cache: equal where they compute the same under the same names, else not.
 #include "providers/kit/cache/region_key.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -69,7 +71,7 @@ constexpr int64_t kElements = 18'000'000;
 
 std::vector<float> weights_with(float last) {
   std::vector<float> weights(kElements, 1.0f);
-  weights[kElements - 1000] = last;  // not among the samples
+  weights[kElements - 5000] = last;  // not among the samples
   return weights;
 }
 
@@ -126,6 +128,57 @@ TEST(KitRegionKey, OfLargeConstantsThatAreMappedGoesByTheirFile) {
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   EXPECT_NE(mapped_name(), first);
   std::filesystem::remove(file);
+}
+
+/// The weights in a file, mapped by its first user.
+class WeightsFile {
+ public:
+  explicit WeightsFile(const std::filesystem::path& folder = std::filesystem::temp_directory_path())
+      : path_(folder / fmt::format("rh_mapped_weights_{}", ::getpid())) {
+    const std::vector<float> weights = weights_with(1);
+    write_file(path_, {reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(float)});
+  }
+  ~WeightsFile() { std::filesystem::remove(path_); }
+  /// Unmapped by its owner.
+  std::shared_ptr<float> map(int rights, int flags) const {
+    const int descriptor = ::open(path_.c_str(), rights & PROT_WRITE && flags == MAP_SHARED ? O_RDWR : O_RDONLY);
+    void* memory = ::mmap(nullptr, kElements * sizeof(float), rights, flags, descriptor, 0);
+    ::close(descriptor);
+    EXPECT_NE(memory, MAP_FAILED);
+    return {static_cast<float*>(memory), [](float* data) { ::munmap(data, kElements * sizeof(float)); }};
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST(KitRegionKey, OfPagesThatWereCopiedGoesByTheirBytes) {
+  const WeightsFile file;
+  const std::shared_ptr<float> read_only = file.map(PROT_READ, MAP_PRIVATE), own = file.map(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  const std::string first = name_of(large_region(0, read_only.get()));
+  EXPECT_EQ(name_of(large_region(0, own.get())), first);  // nobody has written into it
+  own.get()[kElements - 5000] = 2;
+  EXPECT_EQ(name_of(large_region(0, own.get())), name_of(large_region(2)));
+  ASSERT_EQ(::mprotect(own.get(), kElements * sizeof(float), PROT_READ), 0);
+  EXPECT_EQ(name_of(large_region(0, own.get())), name_of(large_region(2)));
+  EXPECT_EQ(name_of(large_region(0, read_only.get())), first);
+}
+
+void check_each_change_has_a_key(const WeightsFile& file) {
+  const std::shared_ptr<float> shared = file.map(PROT_READ | PROT_WRITE, MAP_SHARED), read_only = file.map(PROT_READ, MAP_PRIVATE);
+  std::map<std::string, int> keys;
+  for (int i = 0; i < 3; ++i) {
+    ::usleep(20'000);  // times of files go by the clock's ticks
+    shared.get()[kElements - 5000] = static_cast<float>(i);
+    EXPECT_TRUE(keys.emplace(name_of(large_region(0, read_only.get())), i).second) << i;
+  }
+}
+
+TEST(KitRegionKey, OfAFileThatOthersWriteThroughTheirMappingsChangesEachTime) { check_each_change_has_a_key(WeightsFile()); }
+
+TEST(KitRegionKey, OfAFileInMemoryThatOthersWriteThroughTheirMappingsChangesEachTime) {
+  if (!std::filesystem::is_directory("/dev/shm") || std::filesystem::space("/dev/shm").available < 100'000'000) GTEST_SKIP();
+  check_each_change_has_a_key(WeightsFile("/dev/shm"));
 }
 
 }  // namespace

@@ -51,6 +51,12 @@ class ArtifactMaker {
   virtual std::string settings() const { return {}; }
   /// Of an executable that compile() gave. Throws Error.
   virtual std::string save(const Executable& executable) const = 0;
+  /// Whether an executable that compile() gave has yet to compile, as runs bring sizes: its programs go to Region::kept, and no model that
+  /// is compiled ahead of time has it. What save() gives of it says so to load().
+  virtual bool is_open(const Executable& executable) const {
+    (void)executable;
+    return false;
+  }
   /// The region has the inputs and outputs of the one that was compiled, in their order, but its graph may be one node that stands for it.
   /// Who reads the bytes later on keeps their owner. Throws Error.
   virtual std::unique_ptr<Executable> load(const OwnedBytes& bytes, const Region& region) = 0;

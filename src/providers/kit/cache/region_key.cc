@@ -137,8 +137,8 @@ void add_samples(ContentHash& hash, const Tensor& tensor) {
   hash.add({tensor.data<std::byte>() + last, kSampleBytes});
 }
 
-/// Large constants that are mapped from a file by that file, its state and where they lie in it; others by a checksum of all bytes. What a
-/// session puts in the place of a constant lies elsewhere.
+/// Large constants that are a file's bytes by that file, its state and where they lie in it; others by a checksum of all bytes. What a
+/// session puts in the place of a constant lies elsewhere, or in pages that were copied.
 class LargeConstants {
  public:
   void add(ContentHash& hash, const GraphValue& value) {
@@ -163,7 +163,7 @@ class LargeConstants {
     const auto [known, is_new] = files_.try_emplace(path);
     if (!is_new) return known->second;
     try {
-      known->second = InputFile(path).identity();
+      if (write_back_mappings(path)) known->second = InputFile(path).identity();
     } catch (const Error&) {
       known->second.reset();
     }

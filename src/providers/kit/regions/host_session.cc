@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "onnx/writer.h"
 #include "providers/kit/graph/value_import.h"
 #include "tensor/interface_types.h"
 
@@ -53,6 +54,14 @@ struct HostSession::State {
   Handle<OrtSession> session{nullptr, host.api->ReleaseSession};
   std::vector<std::string> inputs, outputs;
 };
+
+std::string model_of(const Region& region) {
+  const std::shared_ptr<Graph> graph = region.graph->clone();
+  graph->set_outputs(region.outputs);
+  graph->set_inputs(region.inputs);
+  if (graph->name.empty()) graph->name = "region";
+  return onnx::write_model(ModelInfo(), *graph, {.value_info = false});
+}
 
 HostSession::HostSession(const Host& host, const std::string& model) : state_(std::make_unique<State>(host, model)) {}
 HostSession::~HostSession() = default;

@@ -10,6 +10,9 @@
 
 namespace rh::kit {
 
+/// A region as a model of ONNX's bytes, whose inputs and outputs are the region's in their order.
+std::string model_of(const Region& region);
+
 /// A model that a session of the host computes on the CPU: for runs of a region that the vendor's device is not to have. Thread-safe.
 class HostSession {
  public:

@@ -1,10 +1,50 @@
 #include "providers/kit/regions/region_compiler.h"
 
+#include <mutex>
+
 #include "base/file.h"
+#include "providers/kit/cache/content_hash.h"
 #include "providers/kit/graph/value_import.h"
 #include "providers/kit/regions/value_order.h"
 
 namespace rh::kit {
+
+namespace {
+
+/// Programs of one region, each an artifact whose key is a hash of the region's and the program's name.
+class ProgramsInCache final : public KeptPrograms {
+ public:
+  ProgramsInCache(CacheSettings settings, ArtifactCache::Warn warn, std::string key, Artifact artifact)
+      : warn_(warn), cache_(std::move(settings), std::move(warn)), key_(std::move(key)), artifact_(std::move(artifact)) {}
+
+  std::optional<OwnedBytes> find(const std::string& name) override {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Artifact> found = cache_.find(key_of(name), artifact_.provider);
+    return found ? std::optional(found->payload) : std::nullopt;
+  }
+  void keep(const std::string& name, std::string bytes) override {
+    Artifact artifact = artifact_;
+    artifact.key = key_of(name);
+    artifact.region += ", " + name;
+    artifact.payload = OwnedBytes(std::move(bytes));
+    const std::lock_guard lock(mutex_);
+    cache_.keep(artifact);
+  }
+  void warn(const std::string& name, std::string_view why) override {
+    warn_(fmt::format("{}, {}, does not load from the cache and is compiled anew: {}", artifact_.region, name, why));
+  }
+
+ private:
+  std::string key_of(const std::string& name) const { return hash_of(key_ + "\n" + name); }
+
+  std::mutex mutex_;
+  ArtifactCache::Warn warn_;
+  ArtifactCache cache_;
+  std::string key_;
+  Artifact artifact_;  ///< what all of them say
+};
+
+}  // namespace
 
 RegionCompiler::RegionCompiler(const Host& host, std::string provider_name, RegionProvider& provider, std::string options_key,
                                const OrtSessionOptions& session, const OrtLogger* logger)
@@ -35,6 +75,11 @@ RegionCompiler::Compiled RegionCompiler::compile(const Region& given, const OrtG
   }
   if (context_.is_written()) {
     if (artifact.made_by.empty()) {
+      if (maker_->is_open(*compiled.executable)) {
+        fail(ErrorCode::not_implemented,
+             "{} compiles '{}' when runs bring its sizes: give the model known sizes, or leave 'ep.context_enable' out", provider_name_,
+             region.graph->value(region.outputs[0]).name);
+      }
       artifact = artifact_of(region);
       artifact.payload = maker_->save(*compiled.executable);
     }
@@ -83,8 +128,8 @@ RegionCompiler::Key RegionCompiler::key_of(const Region& region) const {
 
 std::optional<Artifact> RegionCompiler::find(const Region& region, Key& key) {
   if (!key.region.name.empty()) {
-    const std::optional<std::string> known = cache_.key_of_name(key.region.name);
-    if (known) {
+    if (const std::optional<std::string> known = cache_.key_of_name(key.region.name)) {
+      key.region.content = *known;
       if (auto found = cache_.find(*known, provider_name_)) return found;
     }
     key.region.content = content_key(region, key.context);
@@ -94,8 +139,8 @@ std::optional<Artifact> RegionCompiler::find(const Region& region, Key& key) {
   return found;
 }
 
-void RegionCompiler::keep(const Region& region, const Key& key, Artifact artifact) {
-  artifact.key = key.region.content.empty() ? content_key(region, key.context) : key.region.content;
+void RegionCompiler::keep(const Key& key, Artifact artifact) {
+  artifact.key = key.region.content;
   cache_.keep(artifact);
   if (!key.region.name.empty()) cache_.name_key(key.region.name, artifact.key);
 }
@@ -116,12 +161,12 @@ std::unique_ptr<Executable> RegionCompiler::compile_now(const Region& region) {
   return provider_.compile(placed);
 }
 
-std::unique_ptr<Executable> RegionCompiler::compile_and_keep(const Region& region, Key& key) {
+std::unique_ptr<Executable> RegionCompiler::compile_and_keep(const Region& region, const Key& key) {
   std::unique_ptr<Executable> executable = compile_now(region);
   try {
     Artifact artifact = artifact_of(region);
     artifact.payload = maker_->save(*executable);
-    keep(region, key, std::move(artifact));
+    keep(key, std::move(artifact));
   } catch (const Error& error) {
     warn(fmt::format("a region is not kept in the cache: {}", error.message()));
   }
@@ -132,10 +177,14 @@ std::unique_ptr<Executable> RegionCompiler::compile_and_keep(const Region& regio
 std::unique_ptr<Executable> RegionCompiler::find_or_compile(const Region& region) {
   if (!cache_.is_on() || context_.is_written()) return compile_now(region);
   Key key = key_of(region);
-  if (const std::optional<Artifact> found = find(region, key)) {
-    if (auto executable = load(*found, region)) return executable;
+  const std::optional<Artifact> found = find(region, key);
+  Region placed = region;
+  placed.kept = std::make_shared<ProgramsInCache>(
+      maker_->cache(), [this](const std::string& sentence) { warn(sentence); }, key.region.content, artifact_of(region));
+  if (found) {
+    if (auto executable = load(*found, placed)) return executable;
   }
-  return compile_and_keep(region, key);
+  return compile_and_keep(placed, key);
 }
 
 void RegionCompiler::warn(const std::string& sentence) const {

@@ -6,6 +6,7 @@
 
 #include "providers/kit/cache/artifact_cache.h"
 #include "providers/kit/cache/ep_context.h"
+#include "providers/kit/cache/kept_programs.h"
 #include "providers/kit/cache/region_key.h"
 #include "providers/kit/regions/trials.h"
 
@@ -46,8 +47,8 @@ class RegionCompiler {
   };
   Key key_of(const Region& region) const;
   std::optional<Artifact> find(const Region& region, Key& key);
-  void keep(const Region& region, const Key& key, Artifact artifact);
-  std::unique_ptr<Executable> compile_and_keep(const Region& region, Key& key);
+  void keep(const Key& key, Artifact artifact);
+  std::unique_ptr<Executable> compile_and_keep(const Region& region, const Key& key);
   std::unique_ptr<Executable> load(const Artifact& artifact, const Region& region);
   std::unique_ptr<Executable> load_compiled(const Region& region, const Node& node, Artifact& artifact);
   Artifact artifact_of(const Region& region) const;

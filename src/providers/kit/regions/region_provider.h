@@ -21,14 +21,17 @@
 
 namespace rh::kit {
 
+class KeptPrograms;
+
 /// What a provider compiles into one: a graph of its own, and the values that a run gives and takes, in order.
 struct Region {
   std::shared_ptr<const Graph> graph;  ///< constants look into the host's memory until the call ends; on the host those of bodies last
   std::vector<ValueId> inputs;         ///< of the graph; on the host its constants, but those of bodies, are among them
   std::vector<ValueId> outputs;
-  std::vector<bool> host_inputs = {};    ///< by input: it is in host memory while a run's call lasts, not in the device's
-  DeviceConstants* constants = nullptr;  ///< for providers of a device, which upload what they need before the call ends
-  std::string model = {};                ///< the model's file, beside which files with constants lie; empty where it is not known
+  std::vector<bool> host_inputs = {};       ///< by input: it is in host memory while a run's call lasts, not in the device's
+  DeviceConstants* constants = nullptr;     ///< for providers of a device, which upload what they need before the call ends
+  std::shared_ptr<KeptPrograms> kept = {};  ///< for what is compiled in runs; null where nothing is kept
+  std::string model = {};                   ///< the model's file, beside which files with constants lie; empty where it is not known
 };
 
 /// Makes the memory of a run's results.
