@@ -7,6 +7,7 @@
 #include "ops/registry.h"
 #include "ops/schema.h"
 #include "partition/claims.h"
+#include "partition/function_bodies.h"
 #include "partition/fuse.h"
 #include "partition/layout.h"
 #include "partition/sealed_nodes.h"
@@ -28,8 +29,9 @@ class Partitioner {
       : assignment_(assignment), providers_(providers), unit_counts_(providers.size(), 0) {}
 
   /// Asks the providers from `first` on, up to `end`, for the nodes of the graph and its subgraphs that none has, and makes units of what
-  /// they claim for them.
-  void divide(Graph& graph, size_t first, size_t end, std::shared_ptr<Graph>* claimed = nullptr) {
+  /// they claim for them. With `bodies`, for their nodes alone.
+  void divide(Graph& graph, size_t first, size_t end, std::shared_ptr<Graph>* claimed = nullptr, const FunctionBodies* bodies = nullptr) {
+    bodies_ = bodies;
     claim(graph, first, end);
     if (claimed) *claimed = graph.clone();
     for (const GraphClaims& own : claimed_) {
@@ -45,7 +47,7 @@ class Partitioner {
     GraphClaims own{&graph, {}};
     std::vector<NodeId> left;
     for (NodeId id : graph.nodes()) {
-      if (assignment_.of(graph, id).provider < 0) {
+      if (assignment_.of(graph, id).provider < 0 && (!bodies_ || bodies_->contains(graph, id))) {
         left.push_back(id);
       } else {
         claims.keep(id);
@@ -154,12 +156,13 @@ class Partitioner {
     const auto taken = std::ranges::find_if(claim.nodes, is_others);
     if (taken == claim.nodes.end()) return false;
     const Node& node = graph.node(*taken);
+    const int position = assigned[static_cast<size_t>(*taken)].provider;  // of nobody: it will be the last one's
+    const std::shared_ptr<Provider>& owner = position < 0 ? providers_.back() : providers_[static_cast<size_t>(position)];
     for (NodeId id : claim.nodes) {
       if (!graph.find_node(id)) continue;
       assigned[static_cast<size_t>(id)].refusals.push_back(
           {std::string(providers_[p]->name()), RefusalCode::claimed_earlier,
-           fmt::format("its claim includes node '{}', which {} has", node.display_name(),
-                       providers_[static_cast<size_t>(assigned[static_cast<size_t>(*taken)].provider)]->name())});
+           fmt::format("its claim includes node '{}', which {} has", node.display_name(), owner->name())});
     }
     return true;
   }
@@ -231,7 +234,8 @@ class Partitioner {
 
   Assignment& assignment_;
   std::span<const std::shared_ptr<Provider>> providers_;
-  std::vector<int> unit_counts_;  ///< by provider, so that their names differ
+  const FunctionBodies* bodies_ = nullptr;  ///< null: all nodes are asked for
+  std::vector<int> unit_counts_;            ///< by provider, so that their names differ
   std::vector<GraphClaims> claimed_;
 };
 
@@ -272,6 +276,14 @@ void rewrite_taken(Graph& graph, Assignment& assignment, std::span<const std::sh
   });
 }
 
+// Not where `claimed` is wanted: that graph has the calls, and no unit of a body's nodes could stand in it.
+void ask_for_bodies(Graph& graph, Assignment& assignment, Partitioner& partitioner, size_t end) {
+  FunctionBodies bodies(graph, assignment);
+  if (bodies.empty()) return;
+  partitioner.divide(graph, 0, end, nullptr, &bodies);
+  bodies.collapse_untaken();
+}
+
 }  // namespace
 
 Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed,
@@ -281,6 +293,7 @@ Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> provi
   const size_t last = providers.size() - (rewrite ? 1 : 0);
   partitioner.divide(graph, 0, last, claimed);
   if (!rewrite) return assignment;
+  if (last > 0 && !claimed) ask_for_bodies(graph, assignment, partitioner, last);
   for (size_t p = 0; p < last; ++p) {
     if (providers[p]->passes().empty()) continue;
     rewrite_taken(graph, assignment, providers, p, rewrite);

@@ -52,6 +52,7 @@ class Assignment {
   std::vector<Device>& locations_of(const Graph& graph) { return locations_[&graph]; }
 
   std::vector<VoidClaim> void_claims;
+  std::vector<std::shared_ptr<const OriginalNode>> body_nodes;  ///< of functions that providers have only nodes of
 
  private:
   std::unordered_map<const Graph*, std::vector<NodeAssignment>> nodes_;
@@ -66,7 +67,8 @@ using RewriteByPasses = std::function<void(Graph& graph, const Provider& provide
 /// Claims that cannot be are left out: they are refusals, and void_claims.
 /// Where a provider prefers another layout, the nodes that it takes are changed to it before. `claimed`, where it is not null, gets the
 /// graph as it is before units are made of it and `rewrite` has seen it.
-/// With `rewrite`, each provider's passes run over what it was given (SealedNodes), and it is asked again about the nodes that they gave;
+/// With `rewrite`, they are asked again for the nodes of functions (FunctionBodies) that none took, unless `claimed` is wanted;
+/// each provider's passes run over what it was given (SealedNodes), and it is asked again about the nodes that they gave;
 /// the last one's run over what the others left, before it is asked at all.
 Assignment assign(Graph& graph, std::span<const std::shared_ptr<Provider>> providers, std::shared_ptr<Graph>* claimed = nullptr,
                   const RewriteByPasses& rewrite = {});

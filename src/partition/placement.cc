@@ -28,6 +28,20 @@ void collect(Graph& graph, OriginalNodes& originals, std::unordered_set<const Or
   }
 }
 
+// Nodes of bodies come after the calls.
+void add_bodies(OriginalNodes& originals, const OriginalNodes& bodies) {
+  if (bodies.empty()) return;
+  std::unordered_map<const OriginalNode*, OriginalNodes> by_call;
+  for (const auto& inner : bodies) by_call[inner->caller.get()].push_back(inner);
+  OriginalNodes all;
+  for (auto& original : originals) {
+    const auto own = by_call.find(original.get());
+    all.push_back(std::move(original));
+    if (own != by_call.end()) all.insert(all.end(), own->second.begin(), own->second.end());
+  }
+  originals = std::move(all);
+}
+
 }  // namespace
 
 OriginalNodes collect_originals(Graph& graph) {
@@ -41,6 +55,7 @@ OriginalNodes collect_originals(Graph& graph) {
 PlacementRecord::PlacementRecord(OriginalNodes originals, const Graph& graph, const Assignment& assignment,
                                  std::span<const std::shared_ptr<Provider>> providers, std::vector<EliminatedNode> eliminated)
     : originals_(std::move(originals)), eliminated_(std::move(eliminated)) {
+  add_bodies(originals_, assignment.body_nodes);
   for (const auto& provider : providers) providers_.emplace_back(provider->name());
   placed_.reserve(graph.node_count());
   note(graph, assignment);

@@ -21,8 +21,8 @@ struct NodePlacement {
   std::string op_type;   ///< as in the model
   std::string domain;    ///< "" is ai.onnx
   int opset = 0;         ///< version of its domain that the model imports
-  std::string function;  ///< of a node in the body of a model-local function: the node that calls it
-  bool call = false;     ///< it calls a model-local function, whose nodes stand for it
+  std::string function;  ///< of a node in the body of a function that is in the place of its call: the node that calls it
+  bool call = false;     ///< it calls such a function, whose nodes stand for it
   NodeFate fate = NodeFate::removed;
   std::string provider;                 ///< empty unless it runs
   std::string kernel;                   ///< operators that compute it in the final graph, with their opsets: "Conv(11)"

@@ -79,7 +79,6 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     check_weightless_mode(setup_, setup_.devices.at(0)->ep_name);
     create_ep();
     check_write_function(*ep_, setup_);
-    choose_memory();
     if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
       call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
     }
@@ -98,6 +97,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     if (RH_HAS(ep_->raw, 24, IsConcurrentRunSupported)) {
       call(ep_->name, "OrtEp::IsConcurrentRunSupported", [&] { return ep_->raw.IsConcurrentRunSupported(&ep_->raw, &concurrent_); });
     }
+    choose_memory();
     ask_passes();
     if (const RhEpWatchRunsFn watch = setup_.library->watch_runs()) tell([&] { watch(&ep_->raw, run_state); });
   }
