@@ -12,7 +12,17 @@ from roundhouse import _native, _providers
 from roundhouse._binding import IOBinding
 from roundhouse._device import OrtDevice
 from roundhouse._memory import OrtMemoryInfo
-from roundhouse._native import ModelMetadata, NodeArg, OrtEpDevice, OrtValue, OrtValueVector, RunOptions, SessionOptions
+from roundhouse._native import (
+    ExecutionMode,
+    GraphOptimizationLevel,
+    ModelMetadata,
+    NodeArg,
+    OrtEpDevice,
+    OrtValue,
+    OrtValueVector,
+    RunOptions,
+    SessionOptions,
+)
 from roundhouse._native_session import InferenceSession as NativeSession
 from roundhouse._placement import NodePlacement, OrtEpAssignedSubgraph, placement_of
 
@@ -24,6 +34,15 @@ def _names(output_names) -> list[str]:
     if isinstance(output_names, str):
         raise TypeError(f"output_names is the string '{output_names}', expected a list of names or None")
     return list(output_names or [])
+
+
+def _take_model_config(options: SessionOptions, metadata: dict[str, str]) -> None:
+    """What the session took from its model counts in what it tells of its options. The library has checked it."""
+    config = json.loads(metadata.get("ort_config", "{}")).get("session_options", {})
+    types = {"execution_mode": ExecutionMode, "graph_optimization_level": GraphOptimizationLevel, "enable_profiling": bool}
+    for name in ("intra_op_num_threads", "inter_op_num_threads", *types):
+        if name in config:
+            setattr(options, name, types.get(name, int)(config[name]))
 
 
 class Session:
@@ -80,7 +99,7 @@ class Session:
     def set_providers(
         self, providers: Sequence[str | tuple[str, dict]] | None = None, provider_options: Sequence[dict] | None = None
     ) -> None:
-        """Makes the session anew with other providers."""
+        """Makes the session anew with other providers. One that is not known, or that fails, is an error."""
         self._reset_session(providers, provider_options)
 
     def disable_fallback(self) -> None:
@@ -298,7 +317,7 @@ class InferenceSession(Session):
 
     def _create_inference_session(self, providers, provider_options, disabled_optimizers=None):
         options = self._sess_options if self._sess_options is not None else SessionOptions()
-        asked = self._ask(providers, provider_options)
+        asked = self._ask(providers, provider_options, self._enable_fallback and self._sess is None)
         if asked and options.has_providers():
             warnings.warn("both the session options and the arguments name providers; the arguments count", stacklevel=3)
         sess = self._open(options, asked, set(disabled_optimizers or ()))
@@ -312,6 +331,8 @@ class InferenceSession(Session):
         self._output_meminfos = sess.output_meminfos
         self._input_epdevices = sess.input_epdevices
         self._model_meta = sess.model_meta
+        if self._read_config_from_model:
+            _take_model_config(self._sess_options, self._model_meta.custom_metadata_map)
         self._providers = sess.get_providers()
         self._provider_options = sess.get_provider_options()
         self._profiling_start_time_ns = sess.get_profiling_start_time_ns
@@ -328,12 +349,12 @@ class InferenceSession(Session):
         self._sess_options = self._sess_options_initial
         self._create_inference_session(providers, provider_options)
 
-    def _ask(self, providers, provider_options):
+    def _ask(self, providers, provider_options, may_fall_back):
         """The providers asked for. Arguments that make no sense mean the CPU where a fallback is allowed, as they do in ONNX Runtime."""
         try:
-            return _providers.provider_list(providers, provider_options, self._fallback(), self._enable_fallback)
+            return _providers.provider_list(providers, provider_options, self._fallback(), may_fall_back)
         except ValueError as problem:
-            if not self._enable_fallback or self._fallback() != "warn":
+            if not may_fall_back or self._fallback() != "warn":
                 raise
             warnings.warn(f"goes on with the CPU alone: {problem}", stacklevel=4)
             return [(_providers.CPU_NAMES[0], {})]
@@ -346,9 +367,9 @@ class InferenceSession(Session):
 
     def _open(self, options, asked, disabled_optimizers):
         """A session with these providers, or without those that cannot be had where a fallback is allowed."""
-        fallback = self._fallback() if self._enable_fallback else "error"
+        fallback = self._fallback() if self._enable_fallback and self._sess is None else "error"
         others = options.has_providers() or any(name not in _providers.CPU_NAMES for name, _ in asked)
-        if fallback != "warn" or not others:
+        if fallback != "warn" or not others or options.has_selection_delegate():  # whose exceptions are the application's
             return self._make(options, asked, disabled_optimizers, fallback)
         try:
             sess = self._make(options, asked, disabled_optimizers, fallback)

@@ -241,6 +241,7 @@ void bind_session_settings(nb::module_& module) {
              return devices;
            })
       .def("_copy", [](const S& s) { return S(s); })
+      .def("has_selection_delegate", [](const S& s) { return s.selection_delegate.is_valid(); })
       .def("has_providers",
            [](const S& s) { return !s.providers.empty() || s.selection_policy.has_value() || s.selection_delegate.is_valid(); });
 }

@@ -92,6 +92,7 @@ GRAPHS = {
     ),
     "square": model_of([node("Mul", "x x", "y")], STATIC, STATIC),
     "power": model_of([node("Pow", "x two", "y")], STATIC, STATIC, two=np.float32(2)),
+    "a product with a reciprocal": model_of([node("Div", "one x", "r"), node("Mul", "x r", "y")], STATIC, STATIC, one=ONE),
     "gelu": model_of(
         [
             node("Div", "x r2", "a"),

@@ -75,6 +75,11 @@ class Model:
         root = self("Sqrt", self("Add", mean, self.number(1e-6)))
         return self("Mul", self.weight(HIDDEN), self("Mul", x, self("Reciprocal", root)))
 
+    def divided_rms_norm(self, x):
+        mean = self("ReduceMean", self("Pow", x, self.number(2)), axes=[-1], keepdims=1)  # the tool wants it spelled out
+        root = self("Sqrt", self("Add", mean, self.number(1e-6)))
+        return self("Mul", self("Mul", x, self("Div", self.number(1), root)), self.weight(HIDDEN))
+
     def linear(self, x, inner=HIDDEN, outer=HIDDEN, bias=True):
         product = self("MatMul", x, self.weight(inner, outer))
         return self("Add", product, self.weight(outer)) if bias else product
@@ -191,6 +196,8 @@ add("norm of a sum with a bias", lambda m: m.norm(m("Add", m.linear("x"), "x")))
 add("a residual that goes on", lambda m: (m.norm(m("Add", "x", m("Relu", "x"))), m("Neg", "v1")))
 add("root mean square", lambda m: m("Relu", m.rms_norm("x")), "gpt2")
 add("root mean square of a sum", lambda m: m("Relu", m.rms_norm(m("Add", "x", m("Relu", "x")))), "gpt2")
+add("root mean square by a division", lambda m: m("Relu", m.divided_rms_norm("x")), "gpt2")
+add("root mean square by a division, of a sum", lambda m: m("Relu", m.divided_rms_norm(m("Add", "x", m("Relu", "x")))), "gpt2")
 add("a feed-forward layer", lambda m: m.norm(m("Add", m.linear(m.gelu(m.linear("x", HIDDEN, 64)), 64, HIDDEN), "x")))
 add("two products", lambda m: m("Add", m.linear(m.gelu(m.linear("x", HIDDEN, 64)), 64, HIDDEN), "x"))
 add("two products of a static shape", lambda m: m("Add", m.linear(m("Relu", "x"), bias=False), "x"), shape=(2, 4, HIDDEN))
@@ -265,14 +272,14 @@ def preprocessed(host, name, folder):
     path, out = saved(host, MODELS[name][1], folder), folder / f"{host.__name__}_out.onnx"
     qnn = importlib.import_module("onnxruntime.quantization.execution_providers.qnn")
     qnn.qnn_preprocess_model(path, out, fuse_layernorm=True)
-    return operators(onnx.load(out if out.exists() else path))
+    return operators(onnx.load(out if out.exists() else path)) - operators(onnx.load(path))
 
 
 def quantized(host, name, folder):
     path, out = saved(host, MODELS[name][1], folder), folder / f"{host.__name__}_out.onnx"
     quantization = importlib.import_module("onnxruntime.quantization")
     quantization.quantize_dynamic(path, out)
-    return operators(onnx.load(out))
+    return operators(onnx.load(out)) - operators(onnx.load(path))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -282,9 +289,12 @@ def test_the_tool_finds_the_same(name, tmp_path):
     assert given == expected
 
 
-@pytest.mark.parametrize("name", ["a normalised vector", "gelu", "gelu, half inside", "two products"])
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("tool", [preprocessed, quantized])
-def test_the_tools_of_quantisation_find_the_same(tool, name, tmp_path):
+def test_the_tools_of_quantisation_make_the_same(tool, name, tmp_path):
+    """The operators that they add, but for LayerNormalization: ONNX Runtime's file may have it already."""
     logging.disable(logging.ERROR)
     expected, given = (tool(host, name, tmp_path) for host in (onnxruntime, roundhouse))
+    for made in (expected, given):
+        made.pop("LayerNormalization", None)
     assert given == expected

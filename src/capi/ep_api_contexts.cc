@@ -16,9 +16,9 @@ namespace rh::capi {
 OrtStatus* ORT_API_CALL SessionOptionsSetWeightlessSourceModelBuffer(OrtSessionOptions* options, const void* data, size_t bytes) {
   return guard([&] {
     OrtSessionOptions& target = checked(options, "options");
-    if (!data != (bytes == 0)) {
-      fail(ErrorCode::invalid_argument, "argument 'source_model_data' is {}null and has {} bytes, expected a model, or neither",
-           data ? "not " : "", bytes);
+    if (!data || bytes == 0) {
+      fail(ErrorCode::invalid_argument, "argument 'source_model_data' is {}null and has {} bytes, expected a model", data ? "not " : "",
+           bytes);
     }
     target.weightless_source = data;
     target.weightless_source_bytes = bytes;

@@ -89,10 +89,11 @@ Devices select_by_delegate(const OrtSessionOptions& options, Devices offered, co
   const OrtKeyValuePairs metadata(std::move(facts)), runtime;
   const OrtEpDevice* selected[kMaxSelected] = {};
   size_t count = 0;
-  plugin::call("session options", "the selection delegate", [&] {
+  const Status status = plugin::try_call("session options", "the selection delegate", [&] {
     return options.selection_delegate(offered.data(), offered.size(), &metadata, &runtime, selected, kMaxSelected, &count,
                                       options.selection_state);
   });
+  if (!status.ok()) fail(ErrorCode::fail, "{}", status.message());  // whatever its own code is
   if (count > kMaxSelected) fail(ErrorCode::fail, "the selection delegate chose {} devices, expected at most {}", count, kMaxSelected);
   for (size_t i = 0; i < count; ++i) {
     if (std::ranges::find(offered, selected[i]) == offered.end())

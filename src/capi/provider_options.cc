@@ -111,6 +111,11 @@ Values values_of(const OrtMIGraphXProviderOptions& given) {
   set(values, "migraphx_fp8_enable", given.migraphx_fp8_enable);
   set(values, "migraphx_int8_enable", given.migraphx_int8_enable);
   set(values, "migraphx_int8_calibration_table_name", given.migraphx_int8_calibration_table_name);
+  set(values, "migraphx_int8_use_native_calibration_table", given.migraphx_use_native_calibration_table);
+  set(values, "migraphx_save_compiled_model", given.migraphx_save_compiled_model);
+  set(values, "migraphx_save_model_path", given.migraphx_save_model_path);
+  set(values, "migraphx_load_compiled_model", given.migraphx_load_compiled_model);
+  set(values, "migraphx_load_model_path", given.migraphx_load_model_path);
   set(values, "migraphx_exhaustive_tune", given.migraphx_exhaustive_tune ? 1 : 0);
   set(values, "migraphx_mem_limit", given.migraphx_mem_limit);
   set(values, "migraphx_arena_extend_strategy", arena_strategy(given.migraphx_arena_extend_strategy));

@@ -97,6 +97,14 @@ void check_csr_indices(const SparseTensor& sparse) {
   }
 }
 
+/// Of blocks: values [rows, columns, blocks], or [0] where there are none, and indices [2, blocks].
+void check_block_shapes(const SparseTensor& sparse) {
+  const Shape &values = sparse.values.shape(), &indices = sparse.indices.shape();
+  if (values.elements() == 0 ? values.rank() == 1 : values.rank() >= 3 && indices == Shape({2, values[values.rank() - 1]})) return;
+  fail(ErrorCode::fail, "blocks: the values are {} and the indices {}, expected [rows, columns, blocks] and [2, blocks], or [0] for none",
+       values.to_string(), indices.to_string());
+}
+
 /// Of blocks: rows and columns, one list after the other.
 void check_block_indices(const SparseTensor& sparse) {
   const Shape& indices = sparse.indices.shape();
@@ -190,6 +198,7 @@ OrtStatus* ORT_API_CALL FillSparseTensorBlockSparse(OrtValue* value, const OrtMe
     SparseTensor filled = unfilled(value);
     filled.values = copy_of(filled.dtype, abi::checked_shape(values_dims, values_rank, filled.dtype), values, "values");
     filled.indices = copy_of(DType::int32, abi::checked_shape(indices_dims, indices_rank, DType::int32), indices, "indices_data");
+    check_block_shapes(filled);
     check_block_indices(filled);
     filled.format = SparseTensor::Format::block;
     sparse_of(value) = std::move(filled);
@@ -198,28 +207,34 @@ OrtStatus* ORT_API_CALL FillSparseTensorBlockSparse(OrtValue* value, const OrtMe
 
 OrtStatus* ORT_API_CALL UseCooIndices(OrtValue* value, int64_t* indices, size_t count) {
   return guard([&] {
-    SparseTensor& sparse = unfilled(value);
-    sparse.indices = view_of(coo_shape(sparse, count), indices, "indices_data");
-    sparse.format = SparseTensor::Format::coo;
+    SparseTensor seen = unfilled(value);
+    seen.indices = view_of(coo_shape(seen, count), indices, "indices_data");
+    if (seen.values.device().is_host()) check_coo_indices(seen);
+    seen.format = SparseTensor::Format::coo;
+    sparse_of(value) = std::move(seen);
   });
 }
 
 OrtStatus* ORT_API_CALL UseCsrIndices(OrtValue* value, int64_t* inner, size_t inner_count, int64_t* outer, size_t outer_count) {
   return guard([&] {
-    SparseTensor& sparse = unfilled(value);
-    check_csr(sparse, inner_count, outer_count);
-    Tensor columns = view_of(length(inner_count), inner, "inner_data");
-    sparse.outer_indices = view_of(length(outer_count), outer, "outer_data");
-    sparse.indices = std::move(columns);
-    sparse.format = SparseTensor::Format::csr;
+    SparseTensor seen = unfilled(value);
+    check_csr(seen, inner_count, outer_count);
+    seen.indices = view_of(length(inner_count), inner, "inner_data");
+    seen.outer_indices = view_of(length(outer_count), outer, "outer_data");
+    if (seen.values.device().is_host()) check_csr_indices(seen);
+    seen.format = SparseTensor::Format::csr;
+    sparse_of(value) = std::move(seen);
   });
 }
 
 OrtStatus* ORT_API_CALL UseBlockSparseIndices(OrtValue* value, const int64_t* dims, size_t rank, int32_t* indices) {
   return guard([&] {
-    SparseTensor& sparse = unfilled(value);
-    sparse.indices = view_of(abi::checked_shape(dims, rank, DType::int32), indices, "indices_data");
-    sparse.format = SparseTensor::Format::block;
+    SparseTensor seen = unfilled(value);
+    seen.indices = view_of(abi::checked_shape(dims, rank, DType::int32), indices, "indices_data");
+    check_block_shapes(seen);
+    if (seen.values.device().is_host()) check_block_indices(seen);
+    seen.format = SparseTensor::Format::block;
+    sparse_of(value) = std::move(seen);
   });
 }
 

@@ -71,8 +71,8 @@ bool is_override(std::string_view text) {
 
 ProcessorSets processor_sets(Entry entry) {
   if (entry.text.empty()) {
-    fail(ErrorCode::runtime_exception,
-         "Affinity string must not be empty: config entry '{}' is '', expected the processors of each thread: '1;2'", entry.key);
+    fail(ErrorCode::fail, "Affinity string must not be empty: config entry '{}' is '', expected the processors of each thread: '1;2'",
+         entry.key);
   }
   try {
     return parse_affinities(entry.text);

@@ -339,5 +339,35 @@ TEST_F(ValuesTest, IndicesOfSparseTensorsStayWithinTheDenseShape) {
   EXPECT_NE(csr({0, 2}, {0, 2, 1, 2}), ORT_OK);
 }
 
+TEST_F(ValuesTest, IndicesInTheCallersMemoryStayWithinTheDenseShape) {
+  float data[] = {1, 2, 3, 4};
+  const auto over = [&](std::vector<int64_t> dense, std::vector<int64_t> shape) {
+    return Ort::Value::CreateSparseTensor(cpu, data, {dense.data(), dense.size()}, {shape.data(), shape.size()},
+                                          ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT);
+  };
+  const auto coo = [&](std::vector<int64_t> indices) {
+    return code_of(api.UseCooIndices(over({3, 3}, {2}), indices.data(), indices.size()));
+  };
+  EXPECT_EQ(coo({0, 8}), ORT_OK);
+  EXPECT_EQ(coo({0, 9}), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(coo({0, 3, 0, 0}), ORT_INVALID_ARGUMENT);
+  const auto csr = [&](std::vector<int64_t> inner, std::vector<int64_t> outer) {
+    return code_of(api.UseCsrIndices(over({3, 3}, {2}), inner.data(), inner.size(), outer.data(), outer.size()));
+  };
+  EXPECT_EQ(csr({0, 2}, {0, 1, 1, 2}), ORT_OK);
+  EXPECT_EQ(csr({0, 3}, {0, 1, 1, 2}), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(csr({0, 2}, {0, 1, 5, 2}), ORT_INVALID_ARGUMENT);
+  const auto blocks = [&](std::vector<int64_t> values, std::vector<int64_t> indices) {
+    int32_t places[6] = {};
+    return code_of(api.UseBlockSparseIndices(over({4, 4}, values), indices.data(), indices.size(), places));
+  };
+  EXPECT_EQ(blocks({2, 2, 1}, {2, 1}), ORT_OK);
+  EXPECT_EQ(blocks({1, 2, 2}, {2, 2}), ORT_OK);
+  EXPECT_EQ(blocks({0}, {0}), ORT_OK);
+  EXPECT_EQ(blocks({1, 2, 2}, {2, 1}), ORT_FAIL);
+  EXPECT_EQ(blocks({4}, {2, 1}), ORT_FAIL);
+  EXPECT_EQ(blocks({2, 2, 1}, {3, 1}), ORT_FAIL);
+}
+
 }  // namespace
 }  // namespace rh::test

@@ -87,6 +87,21 @@ def opset_named(model, chance):
 
 
 @change
+def own_opset_left_out(model, chance):
+    """Of a domain beside the standard's: its nodes are of the newest version then."""
+    others = [o for o in model.opset_import if o.domain not in ("", "ai.onnx")]
+    if not others:
+        return False
+    model.opset_import.remove(chance.choice(others))
+
+
+@change
+def opset_zero_before(model, chance):
+    """The last import of a domain counts, whatever the others say."""
+    model.opset_import.insert(0, onnx.OperatorSetIdProto(domain=model.opset_import[0].domain, version=0))
+
+
+@change
 def opset_of_others(model, chance):
     for domain, version in (("ai.onnx.ml", 3), ("ai.onnx.training", 1), ("com.microsoft", 1), ("com.example", 77)):
         if all(o.domain != domain for o in model.opset_import):

@@ -32,6 +32,45 @@ def own_initializer_of_another_shape_twice(model, chance):
     tensor.CopyFrom(numpy_helper.from_array(np.zeros([2, 2, 2], np.float32), tensor.name))
 
 
+def as_constant(tensor, **attributes):
+    return helper.make_node("Constant", [], [tensor.name], **(attributes or {"value": tensor}))
+
+
+@change
+def own_initializer_as_constants(model, chance):
+    """Two Constants of one name in its place, of which the last counts."""
+    tensor = an_initializer(model, chance, lambda t: t.data_type == TensorProto.FLOAT)
+    if not tensor or any(i.name == tensor.name for i in model.graph.input):
+        return False
+    other = numpy_helper.from_array(numpy_helper.to_array(tensor) + 1, tensor.name)
+    for node in (as_constant(tensor), as_constant(other)):
+        model.graph.node.insert(0, node)
+    model.graph.initializer.remove(tensor)
+
+
+@change
+def own_constant_beside_an_initializer(model, chance):
+    """The Constant counts."""
+    tensor = an_initializer(model, chance, lambda t: t.data_type == TensorProto.FLOAT)
+    if not tensor or any(i.name == tensor.name for i in model.graph.input):
+        return False
+    model.graph.node.insert(0, as_constant(numpy_helper.from_array(numpy_helper.to_array(tensor) + 1, tensor.name)))
+
+
+@change
+def plain_numbers_as_constant(model, chance):
+    """`value` holds what is no tensor."""
+    tensor = an_initializer(model, chance, lambda t: t.data_type == TensorProto.FLOAT and len(t.dims) < 2)
+    if not tensor or any(i.name == tensor.name for i in model.graph.input):
+        return False
+    numbers = numpy_helper.to_array(tensor)
+    if numbers.size == 0:
+        return False
+    node = as_constant(tensor, value=numbers.tolist())
+    model.graph.initializer.remove(tensor)
+    model.graph.node.insert(0, node)
+
+
 @change
 def initializer_without_a_use(model, chance):
     model.graph.initializer.append(numpy_helper.from_array(np.zeros(3, np.float32), "unused"))

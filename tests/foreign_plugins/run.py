@@ -42,6 +42,8 @@ PLUGINS = {
     ),
     "webgpu": ("onnxruntime_ep_webgpu", "libonnxruntime_providers_webgpu.so", "WebGpuExecutionProvider", {}),
 }
+#: Of which the hosts' calls are recorded, as tests/plugins/test_recorder.py does, and what they call their provider.
+RECORDED = {"ggml": "ggml", "nxrt": "cpu_ep"}
 HOSTS = ("onnxruntime", "roundhouse")
 TOLERANCE = 1e-3  # of the largest magnitude: the plugins are the same, the hosts' CPU providers are not
 LEAST_NAMED = 0.6  # of the nodes of either host: those whose names both have are compared; a host may inline some
@@ -191,6 +193,15 @@ def compare_plugin(plugin, models, level, folder):
     return good, len(models) - good
 
 
+def compare_calls(plugin):
+    """(1, 0) where both hosts make the same calls of it."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(BUILD / "release" / "python"), str(packages())]))
+    command = [sys.executable, str(HERE.parent / "plugins" / "test_recorder.py"), library_of(plugin, environment), RECORDED[plugin]]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    print(f"{plugin}: {'the same calls' if done.returncode == 0 else done.stdout[-3000:] + done.stderr[-1000:]}")
+    return (1, 0) if done.returncode == 0 else (0, 1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plugin", action="append", choices=PLUGINS)
@@ -207,6 +218,8 @@ def main():
             np.savez(folder / f"{name}.npz", **sample_inputs(model_path(name)))
         for plugin in args.plugin or PLUGINS:
             counts.append(compare_plugin(plugin, models, args.level, folder))
+            if plugin in RECORDED:
+                counts.append(compare_calls(plugin))
     good, bad = (sum(column) for column in zip(*counts))
     if not good + bad:
         left_out("no plugin finds a device that it can use")

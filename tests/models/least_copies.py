@@ -8,10 +8,26 @@ import onnx
 import roundhouse
 
 
-class Scope:
-    """A graph or subgraph with its placement: `nodes` are (node, place, its subgraphs), `runs` how often a run of the model executes it."""
+def body_of(call):
+    """The nodes by which the standard defines the operator of a node, in its place."""
+    function = onnx.defs.get_schema(call.op_type).function_body
+    names = dict(zip([*function.input, *function.output], [*call.input, *call.output]))
+    nodes = []
+    for inner in function.node:
+        made = onnx.NodeProto(name=call.name, op_type=inner.op_type)
+        made.input.extend(names.get(value, f"{call.output[0]}/{value}") for value in inner.input)
+        made.output.extend(names.get(value, f"{call.output[0]}/{value}") for value in inner.output)
+        nodes.append(made)
+    return nodes
 
-    def __init__(self, graph, places, executions):
+
+class Scope:
+    """A graph or subgraph with its placement: `nodes` are (node, place, its subgraphs), `runs` how often a run of the model executes it.
+
+    `rows` has (place, whether it is a row of a body) of each node, those of a body after the node that stands for it.
+    """
+
+    def __init__(self, graph, rows, executions):
         self.nodes = []
         self.made = {}  # value: the place where a node of this graph makes it
         self.taken = {(output.name, "host") for output in graph.output}  # (value, place), by nodes of this graph
@@ -19,16 +35,23 @@ class Scope:
         constants = {i.name for i in graph.initializer}
         self.made.update((i.name, "host") for i in graph.input if i.name not in constants)
         for node in graph.node:
-            place = next(places)
-            subgraphs = [Scope(a.g, places, executions) for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
-            self.nodes.append((node, place, subgraphs))
-            if not place:  # its value is a constant, and costs a run nothing
+            place, _ = rows.popleft()
+            if rows and rows[0][1]:
+                for inner in body_of(node):
+                    self.add(inner, rows.popleft()[0], [], counts, executions)
                 continue
-            counts.append(executions[node.name])
-            self.taken.update((value, place) for value in node.input)
-            self.made.update((value, place) for value in node.output)
+            subgraphs = [Scope(a.g, rows, executions) for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+            self.add(node, place, subgraphs, counts, executions)
         self.runs = counts[0] if counts else 0
         assert set(counts) <= {self.runs}
+
+    def add(self, node, place, subgraphs, counts, executions):
+        self.nodes.append((node, place, subgraphs))
+        if not place:  # its value is a constant, and costs a run nothing
+            return
+        counts.append(executions[node.name])
+        self.taken.update((value, place) for value in node.input)
+        self.made.update((value, place) for value in node.output)
 
     def needs(self, conditional=False):
         """Where values must be whenever this graph runs, or, if `conditional`, whenever any of its branches is taken."""
@@ -69,8 +92,8 @@ def executions_of(path, options, feeds, folder):
 
 def least_copies(graph, placement, device_provider, executions):
     """One for each value and each memory, not its own, in which it is needed; `placement` lists all nodes in the model's order."""
-    providers = [node["provider"] for node in placement]
-    places = iter(["device" if p == device_provider else "host" if p else "" for p in providers])
-    scope = Scope(graph, places, executions)
-    assert next(places, None) is None
+    places = ["device" if node["provider"] == device_provider else "host" if node["provider"] else "" for node in placement]
+    rows = collections.deque(zip(places, [bool(node["function"]) for node in placement], strict=True))
+    scope = Scope(graph, rows, executions)
+    assert not rows
     return scope.copies()

@@ -1,6 +1,6 @@
 // Uses the names of the C++ interface (names.txt) against the library that it is linked with, and checks what each call gives. It is
-// compiled as C++17 and C++20, with exceptions and without.
-#include <onnxruntime_cxx_api.h>
+// compiled as C++17 and C++20, with exceptions and without. Its argument is a folder with what more_names.cc wants.
+#include "checks.h"
 
 #include <onnxruntime_env_config_keys.h>
 #include <onnxruntime_ep_device_ep_metadata_keys.h>
@@ -19,18 +19,6 @@
 #include <string>
 
 namespace {
-
-#define CHECK(condition)                                           \
-  do {                                                             \
-    if (!(condition)) {                                            \
-      std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-      std::exit(1);                                                \
-    }                                                              \
-  } while (false)
-
-const std::vector<int64_t> kShape = {2, 3};
-
-Ort::MemoryInfo host() { return Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault); }
 
 Ort::ValueInfo floats(const char* name) {
   const Ort::TensorTypeAndShapeInfo shape(ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, kShape);
@@ -377,18 +365,6 @@ void custom_operators(Ort::Env& env) {
   CHECK(session.Run(Ort::RunOptions{}, &x_name, &input, 1, &y_name, 1)[0].GetTensorData<float>()[5] == 12);
 }
 
-#ifndef ORT_NO_EXCEPTIONS
-template <typename F>
-bool throws(F&& body) {
-  try {
-    body();
-  } catch (const Ort::Exception&) {
-    return true;
-  }
-  return false;
-}
-#endif
-
 /// What needs a provider, a device or a library that is not here says so.
 void what_is_not_there([[maybe_unused]] Ort::Env& env) {
 #ifndef ORT_NO_EXCEPTIONS
@@ -463,7 +439,8 @@ void compiled_models(Ort::Env& env) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  CHECK(count == 2);
   statuses();
   numbers();
   pairs_and_memory();
@@ -478,6 +455,7 @@ int main() {
   what_is_not_there(env);
   graphs();
   compiled_models(env);
+  more_names(env, arguments[1]);
   std::puts("every name works");
   return 0;
 }

@@ -45,11 +45,13 @@ class Exception : public std::exception {
 };
 
 #ifdef ORT_NO_EXCEPTIONS
+#ifndef ORT_CXX_API_THROW  // the program's own must not go on
 #define ORT_CXX_API_THROW(message, code)                                  \
   do {                                                                    \
     std::fprintf(stderr, "%s\n", ::Ort::Exception(message, code).what()); \
     std::abort();                                                         \
   } while (false)
+#endif
 #else
 #define ORT_CXX_API_THROW(message, code) throw ::Ort::Exception(message, code)
 #endif

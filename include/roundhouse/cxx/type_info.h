@@ -104,8 +104,18 @@ class OptionalInfoApi : public Base<T> {
 using ConstSequenceTypeInfo = detail::SequenceInfoApi<detail::Unowned<const OrtSequenceTypeInfo>>;
 using ConstMapTypeInfo = detail::MapInfoApi<detail::Unowned<const OrtMapTypeInfo>>;
 using ConstOptionalTypeInfo = detail::OptionalInfoApi<detail::Unowned<const OrtOptionalTypeInfo>>;
-using SequenceTypeInfo = detail::SequenceInfoApi<OrtSequenceTypeInfo>;
-using MapTypeInfo = detail::MapInfoApi<OrtMapTypeInfo>;
+
+struct SequenceTypeInfo : detail::SequenceInfoApi<OrtSequenceTypeInfo> {
+  explicit SequenceTypeInfo(std::nullptr_t) {}
+  explicit SequenceTypeInfo(OrtSequenceTypeInfo* handle) : SequenceInfoApi(handle) {}
+  ConstSequenceTypeInfo GetConst() const { return ConstSequenceTypeInfo(p_); }
+};
+
+struct MapTypeInfo : detail::MapInfoApi<OrtMapTypeInfo> {
+  explicit MapTypeInfo(std::nullptr_t) {}
+  explicit MapTypeInfo(OrtMapTypeInfo* handle) : MapInfoApi(handle) {}
+  ConstMapTypeInfo GetConst() const { return ConstMapTypeInfo(p_); }
+};
 
 namespace detail {
 
