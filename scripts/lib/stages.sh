@@ -171,7 +171,7 @@ stage_openvino() {
   scripts/stand openvino -- true || leave_out "OpenVINO's package cannot be installed"
   scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" $vendors/test_openvino.py &&
     scripts/stand openvino -- "$python" $vendors/models.py --provider $name --counts "$results/openvino.models.counts.json" &&
-    scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1460 --counts "$results/openvino.cases.counts.json" &&
+    scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1500 --counts "$results/openvino.cases.counts.json" &&
     scripts/stand openvino -- "$python" $vendors/nodes.py --provider $name --counts "$results/openvino.nodes.counts.json" &&
     scripts/stand openvino -- "$python" $vendors/generated.py --provider $name --counts "$results/openvino.graphs.counts.json"
 }
@@ -184,9 +184,9 @@ stage_migraphx() {
   scripts/stand migraphx -- "$python" -m pytest --junitxml="$results/migraphx.pytest.xml" $vendors/test_migraphx.py &&
     scripts/stand migraphx -- "$python" $vendors/models.py --provider $name --size 128=8 --size 129=9 --size 224=64 --model mobilenetv3_large_100 \
       --model resnet50 --model distilbert --model bert_base --counts "$results/migraphx.models.counts.json" &&
-    scripts/stand migraphx -- "$python" $vendors/models.py --provider $name --host roundhouse --model vit_small_patch16_224 \
-      --counts "$results/migraphx.large_models.counts.json" &&
-    scripts/stand migraphx -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 1100 --seconds 300 \
+    scripts/stand migraphx -- "$python" $vendors/nodes.py --provider $name --count 40 --counts "$results/migraphx.nodes.counts.json" &&
+    scripts/stand migraphx -- "$python" $vendors/decode.py --provider $name --steps 6 --most 4 &&
+    scripts/stand migraphx -- "$python" $vendors/cases.py --provider $name --filter '^(node|simple|pytorch)' --least 1150 --seconds 300 \
       --counts "$results/migraphx.cases.counts.json"
 }
 
@@ -207,11 +207,11 @@ stage_cuda() {
   local vendors=tests/vendors name=CUDAExecutionProvider stand=$results/cuda.stand.log
   stage_build || return 1
   scripts/stand cuda -- true >"$stand" 2>&1 || leave_out "the stand cuda cannot be made: $(tail -n 1 "$stand")"
-  scripts/stand cuda -- "$python" -m pytest --junitxml="$results/cuda.pytest.xml" $vendors/test_cuda.py &&
-    scripts/stand cuda -- "$python" $vendors/models.py --provider $name --size 224=64 --model mobilenetv3_large_100 \
+  scripts/stand cuda -- "$python" -m pytest --junitxml="$results/cuda.pytest.xml" $vendors/test_cuda.py $vendors/test_cuda_values.py &&
+    scripts/stand cuda -- "$python" $vendors/models.py --provider $name --size 224=64 --size 128=8 --model mobilenetv3_large_100 --model distilbert \
       --counts "$results/cuda.models.counts.json" &&
-    scripts/stand cuda -- "$python" $vendors/cases.py --provider $name --least 450 --seconds 300 --counts "$results/cuda.cases.counts.json" \
-      --filter '^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather_[0-9n]|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
+    scripts/stand cuda -- "$python" $vendors/cases.py --provider $name --least 750 --seconds 600 --counts "$results/cuda.cases.counts.json" \
+      --filter '^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather|scatter|resize|upsample|pad_|constant_pad|edge_pad|reflect_pad|wrap_pad|cumsum|top_k|arg|triu|tril|onehot|depthto|spaceto|convtranspose|instancenorm|group_norm|quantizelinear|dequantizelinear|dynamicquant|matmulinteger|attention|rotary|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
 }
 
 # Providers that others built, in both hosts.

@@ -8,6 +8,7 @@ magnitude of an output, and how many nodes the provider has. Each model runs in 
 import argparse
 import collections
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -37,7 +38,8 @@ def error_of(actual, expected, unordered):
     a, e = actual.astype("f8"), expected.astype("f8")
     if unordered:
         a, e = np.sort(a, axis=0), np.sort(e, axis=0)
-    return float(np.abs(a - e).max() / max(float(np.abs(e).max()), 1e-30))
+    error = float(np.abs(a - e).max() / max(float(np.abs(e).max()), 1e-30))
+    return error if np.isfinite(error) else float("inf")  # `max` passes over a NaN that is not its first
 
 
 def own_error(provider, path, feeds, expected, threads, unordered):
@@ -92,10 +94,10 @@ def answer_in(args, name, folder):
     runtime = VendorRuntime(args.host[0], args.provider, args.threads, json.loads(args.options), args.library)
     session, any_order = runtime.session(path), name.startswith(UNORDERED)
     actual, expected = session.run(None, feeds), runtime.cpu_session(path).run(None, feeds)
-    worst = max(error_of(a, e, any_order) for a, e in zip(actual, expected))
+    worst = max(error_of(a, e, any_order) for a, e in zip(actual, expected, strict=True))
     if any(w in name for w in FEW_BITS):  # the CPU's own passes round otherwise: a provider may do as the model has it
         plain = runtime.cpu_session(path, plain=True).run(None, feeds)
-        worst = min(worst, max(error_of(a, e, any_order) for a, e in zip(actual, plain)))
+        worst = min(worst, max(error_of(a, e, any_order) for a, e in zip(actual, plain, strict=True)))
     reasons = collections.Counter(f"{op}: {reason}" for op, reason in refusals(session, args.provider))
     own = own_error(args.provider, path, feeds, expected, args.threads, any_order)
     return {"error": worst, "own": own, "owners": owners(session), "reasons": dict(reasons.most_common(8))}
@@ -142,7 +144,10 @@ def main():
         for host in args.host or HOSTS:
             got = in_a_process(args, host, name)
             total += 1
-            bound = max(HALF_TOLERANCE if any(w in name for w in WIDE) else TOLERANCE, 1.05 * (got.get("own") or 0))
+            bound = max(
+                HALF_TOLERANCE if any(w in name for w in WIDE) else TOLERANCE,
+                1.05 * own if (own := got.get("own")) and math.isfinite(own) else 0,
+            )
             good = "error" in got and got["error"] <= bound
             bad += not good
             what = got.get("failed") or f"error {got['error']:.1e}, its own {shown(got['own'])}, nodes {got['owners']}"
