@@ -148,18 +148,17 @@ class Partitioner {
     node.host_outputs = claim.host_outputs;
   }
 
-  // Providers may be shown the whole graph: what they claim of nodes that others have is void.
+  // Providers may be shown the whole graph: what they claim of nodes that others have, or they themselves since an earlier question, is void.
   bool refuse_taken(const Graph& graph, const Claims& claims, std::vector<NodeAssignment>& assigned, const Claim& claim, size_t p) const {
-    const auto is_others = [&](NodeId id) {
-      return graph.find_node(id) && claims.is_taken(id) && assigned[static_cast<size_t>(id)].provider != static_cast<int>(p);
-    };
-    const auto taken = std::ranges::find_if(claim.nodes, is_others);
+    const auto is_own = [&](NodeId id) { return assigned[static_cast<size_t>(id)].provider == static_cast<int>(p); };
+    const auto was_taken = [&](NodeId id) { return graph.find_node(id) && claims.is_taken(id) && (!is_own(id) || claims.is_kept(id)); };
+    const auto taken = std::ranges::find_if(claim.nodes, was_taken);
     if (taken == claim.nodes.end()) return false;
     const Node& node = graph.node(*taken);
     const int position = assigned[static_cast<size_t>(*taken)].provider;  // of nobody: it will be the last one's
     const std::shared_ptr<Provider>& owner = position < 0 ? providers_.back() : providers_[static_cast<size_t>(position)];
     for (NodeId id : claim.nodes) {
-      if (!graph.find_node(id)) continue;
+      if (!graph.find_node(id) || is_own(id)) continue;
       assigned[static_cast<size_t>(id)].refusals.push_back(
           {std::string(providers_[p]->name()), RefusalCode::claimed_earlier,
            fmt::format("its claim includes node '{}', which {} has", node.display_name(), owner->name())});

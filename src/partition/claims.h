@@ -24,8 +24,9 @@ class Claims {
   /// The graph has more or fewer nodes than before, none of which is taken.
   void follow_graph() { owner_.resize(static_cast<size_t>(graph_.node_slots()), kFree); }
 
-  /// The node has a provider already.
-  void keep(NodeId node) { owner_[static_cast<size_t>(node)] = kSingle; }
+  /// The node has a provider, or is to be the last one's, since before these claims.
+  void keep(NodeId node) { owner_[static_cast<size_t>(node)] = kKept; }
+  bool is_kept(NodeId node) const { return owner_[static_cast<size_t>(node)] == kKept; }
   bool is_taken(NodeId node) const { return owner_[static_cast<size_t>(node)] != kFree; }
   /// Takes a claim, or says why it cannot be: it names a node that is taken, or nodes that cannot be one unit, since a path leads out of
   /// it and back in, directly or by way of other units. Throws Error{ep_fail} naming the provider where it names no node, one that the
@@ -33,7 +34,7 @@ class Claims {
   std::optional<ClaimFault> take(const Claim& claim, std::string_view provider);
 
  private:
-  static constexpr int32_t kFree = -1, kSingle = -2;
+  static constexpr int32_t kFree = -1, kSingle = -2, kKept = -3;
   void check_nodes(const Claim& claim, std::string_view provider) const;
   NodeId reentry(const Claim& claim, int32_t unit) const;
   void follow(NodeId node, std::vector<NodeId>& pending) const;

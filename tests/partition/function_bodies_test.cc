@@ -139,6 +139,53 @@ TEST(FunctionBodies, BecomeUnits) {
   EXPECT_EQ(divided.kernels(), "First:unit Cpu:HardSwish First:unit Cpu:Mul Cpu:HardSwish");
 }
 
+/// Looks at the whole graph, as plugins do, and claims what it has already once more.
+class Greedy final : public Provider {
+ public:
+  Greedy(std::set<std::string> ops, bool compiles) : ops_(std::move(ops)), compiles_(compiles) {}
+  std::string_view name() const override { return "First"; }
+  Device device() const override { return {}; }
+  Allocator& allocator() const override { return host_allocator(); }
+  Capability capability(const Graph& graph, std::span<const NodeId>) override {
+    Capability answer;
+    for (NodeId id : graph.nodes()) {
+      if (!ops_.contains(graph.node(id).op_type)) continue;
+      if (compiles_ && !answer.claims.empty()) {
+        answer.claims[0].nodes.push_back(id);
+      } else {
+        answer.claims.push_back({.nodes = {id}, .kernel = "First", .compiled = compiles_});
+      }
+    }
+    if (compiles_ && ++questions_ == 1) answer.claims.clear();  // first kernels alone
+    if (questions_ == 1) answer.claims.push_back({.nodes = {graph.nodes().front()}, .kernel = "First", .compiled = false});
+    return answer;
+  }
+  std::unique_ptr<Kernel> make_kernel(const Graph&, const Node& node, const CompileContext&) override {
+    throw Error(ErrorCode::not_implemented, "this provider only answers", node.where());
+  }
+
+ private:
+  std::set<std::string> ops_;
+  bool compiles_;
+  int questions_ = 0;
+};
+
+TEST(FunctionBodies, ANodeThatIsClaimedAgainStays) {
+  const Divided divided = divide(kTwoSwishes, {std::make_shared<Greedy>(std::set<std::string>{"Relu", "Mul"}, false), cpu()});
+  EXPECT_EQ(divided.kernels(), "First:Relu Cpu:HardSigmoid First:Mul Cpu:Softplus Cpu:Tanh First:Mul Cpu:HardSigmoid First:Mul");
+  EXPECT_TRUE(divided.assignment.void_claims.empty());
+  for (const NodePlacement& row : divided.rows()) {
+    if (row.provider != "First") continue;
+    for (const Refusal& refusal : row.refusals) EXPECT_NE(refusal.provider, "First") << row.node << ": " << refusal.reason;
+  }
+}
+
+TEST(FunctionBodies, AUnitWithANodeOfBeforeIsLeftOutWithoutAWord) {
+  const Divided divided = divide(kTwoSwishes, {std::make_shared<Greedy>(std::set<std::string>{"Relu", "HardSigmoid"}, true), cpu()});
+  EXPECT_EQ(divided.kernels(), "First:Relu Cpu:HardSwish Cpu:Mish Cpu:HardSwish");
+  EXPECT_TRUE(divided.assignment.void_claims.empty());
+}
+
 TEST(FunctionBodies, NobodyIsAskedAgainWithoutSuchNodes) {
   const auto first = std::make_shared<Taker>("First", std::set<std::string>{"Relu", "HardSwish", "Mish"});
   const Divided divided = divide(kTwoSwishes, {first, cpu()});
