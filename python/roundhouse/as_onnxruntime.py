@@ -25,10 +25,10 @@ def _options_of_this_interpreter() -> list[str]:
 
 def main() -> None:
     """Replaces this process by the interpreter, on whose path of modules the package with the name onnxruntime stands first."""
-    command = [*_options_of_this_interpreter(), *sys.argv[1:]]
+    command = children.with_last_option_apart([*_options_of_this_interpreter(), *sys.argv[1:]])
     count, letters = children.options(command)
     if children.ignores_environment(letters):
-        command = [*command[:count], children.FOLDER, *command[count:]]
+        command = [*command[:count], os.path.join(children.FOLDER, "isolated"), *command[count:]]
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(sys.executable, [sys.executable, *command], children.environment(os.environ))

@@ -82,6 +82,9 @@ COMMAND = "import sys; print(sys.argv, __name__, sys.path[0], sorted(k for k in 
 def test_commands_and_standard_input(folder, flags):
     check_same([*flags, "-c", COMMAND, "a", "-b"], folder)
     check_same([*flags, f"-c{COMMAND}", "a"], folder)
+    check_same([*flags, "-Bc", COMMAND, "a"], folder)
+    check_same([*flags, f"-EBc{COMMAND}", "a"], folder)
+    check_same([*flags, "-Im", "platform"], folder)
     check_same([*flags, "-", "a"], folder, COMMAND)
     check_same(flags, folder, COMMAND)
 
@@ -109,6 +112,9 @@ def test_a_program_that_is_not_there(folder):
     for flags in ([], ["-E"]):
         assert check_same([*flags, "nowhere.py"], folder)[0] == 2
         assert check_same([*flags, "-m", "nowhere"], folder)[0] == 1
+    (folder / "empty").mkdir()
+    for flags in ([], ["-E"], ["-B"]):
+        assert "can't find '__main__' module" in check_same([*flags, "empty"], folder, "print('standard input')")[2]
     assert check_same(["--version"], folder)[0] == 0
     assert check_same(["-Z"], folder)[0] == 2
 

@@ -18,6 +18,21 @@ def environment(given) -> dict[str, str]:
 
 def options(arguments) -> tuple[int, set[str]]:
     """How many of the interpreter's arguments are its own options, and the letters of these. What -c, -m or a program begins is none."""
+    count, letters, _ = _read_options(arguments)
+    return count, letters
+
+
+def with_last_option_apart(arguments) -> list[str]:
+    """The arguments, where -c or -m stands in a word of its own: -Ec CODE is -E -c CODE."""
+    count, _, place = _read_options(arguments)
+    if place <= 1:
+        return list(arguments)
+    word = arguments[count]
+    return [*arguments[:count], word[:place], "-" + word[place:], *arguments[count + 1 :]]
+
+
+def _read_options(arguments) -> tuple[int, set[str], int]:
+    """What options() gives, and where in the next word the letter that ends the options stands; 0 without one."""
     letters: set[str] = set()
     at = 0
     while at < len(arguments):
@@ -27,15 +42,15 @@ def options(arguments) -> tuple[int, set[str]]:
             continue
         if not word.startswith("-") or word == "-":
             break
-        for place, letter in enumerate(word[1:], start=2):
+        for place, letter in enumerate(word[1:], start=1):
             if letter in _ENDS_OPTIONS:
-                return at, letters
+                return at, letters, place
             letters.add(letter)
             if letter in _WITH_VALUE:
-                at += place == len(word)
+                at += place + 1 == len(word)
                 break
         at += 1
-    return min(at, len(arguments)), letters
+    return min(at, len(arguments)), letters, 0
 
 
 def ignores_environment(letters: set[str]) -> bool:
