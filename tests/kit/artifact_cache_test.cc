@@ -93,6 +93,28 @@ TEST(KitHash, AChecksumTellsBytesApart) {
   EXPECT_EQ(sums.size(), 2 * bytes.size() + 1);
 }
 
+TEST(KitHash, NoTwoBitsOfALaneUndoEachOther) {
+  constexpr size_t kBits = 64, kNext = 32 * 8;  // the next word of the lane is 32 bytes further on
+  const std::string bytes(96, 'a');
+  std::set<kit::ContentMark> marks{kit::content_mark(bytes)};
+  std::set<uint64_t> second;
+  const auto flip = [](std::string& of, size_t bit) { of[bit / 8] = static_cast<char>(of[bit / 8] ^ 1 << bit % 8); };
+  for (size_t first = 0; first < kBits; ++first) {
+    for (size_t other = 0; other < kBits; ++other) {
+      std::string changed = bytes;
+      flip(changed, first), flip(changed, kNext + other);
+      const kit::ContentMark mark = kit::content_mark(changed);
+      marks.insert(mark);
+      second.insert(mark.second);
+    }
+  }
+  EXPECT_EQ(marks.size(), kBits * kBits + 1);
+  EXPECT_EQ(second.size(), kBits * kBits);
+  std::set<uint64_t> first;
+  for (const kit::ContentMark& mark : marks) first.insert(mark.first);
+  EXPECT_EQ(first.size(), marks.size());
+}
+
 TEST(KitArtifact, ComesBackOrIsNone) {
   const Artifact made{kProvider, "vendor 4\nof two lines", "region: 7", key(1), std::string("\n\nbytes: 3\n\0\n", 13)};
   const std::string bytes = made.to_bytes();

@@ -11,7 +11,7 @@ namespace rh::kit {
 namespace {
 
 constexpr size_t kPayloadAlignment = 64;  ///< of the payload in a file, for who computes where it lies
-constexpr std::string_view kHead = "roundhouse artifact 2\n";
+constexpr std::string_view kHead = "roundhouse artifact 3\n";
 
 std::string line(std::string_view name, std::string_view value) {
   std::string text = fmt::format("{}: {}", name, value);

@@ -49,12 +49,25 @@ std::string ContentHash::hex() {
   return text;
 }
 
-uint64_t checksum_of(std::string_view bytes) {
-  constexpr uint64_t kFactor = 0x9e3779b185ebca87, kOther = 0xc2b2ae3d27d4eb4f;
+namespace {
+
+constexpr uint64_t kFactor = 0x9e3779b185ebca87, kOther = 0xc2b2ae3d27d4eb4f;
+
+/// Each bit of the word moves about half of those of the result, and no two words give the same.
+uint64_t spread(uint64_t word) {
+  word *= kFactor;
+  word ^= word >> 32;
+  return word * kOther;
+}
+
+}  // namespace
+
+ContentMark content_mark(std::string_view bytes) {
   constexpr size_t kLanes = 4, kStep = kLanes * sizeof(uint64_t);
   uint64_t lanes[kLanes] = {bytes.size(), kFactor, kOther, kFactor ^ kOther}, words[kLanes];
-  const auto add = [&] {  // for a lane as it is, another word gives another lane
-    for (size_t i = 0; i < kLanes; ++i) lanes[i] = std::rotl((lanes[i] ^ words[i]) * kFactor, 29);
+  // For a lane as it is, another word gives another lane. A word is spread first: bits that change alone would be undone by the next word's.
+  const auto add = [&] {
+    for (size_t i = 0; i < kLanes; ++i) lanes[i] = std::rotl((lanes[i] ^ spread(words[i])) * kFactor, 29);
   };
   const char* at = bytes.data();
   size_t left = bytes.size();
@@ -65,13 +78,16 @@ uint64_t checksum_of(std::string_view bytes) {
   std::ranges::fill(words, 0);
   if (left > 0) std::memcpy(words, at, left);
   add();
-  uint64_t sum = kOther;
-  for (const uint64_t lane : lanes) {
-    sum = (sum ^ lane) * kFactor;
-    sum ^= sum >> 32;
+  ContentMark mark{kOther, kFactor};
+  for (size_t i = 0; i < kLanes; ++i) {
+    mark.first = spread(mark.first ^ lanes[i]);
+    mark.second = spread(std::rotl(mark.second, 23) ^ spread(lanes[kLanes - 1 - i]));
   }
-  return sum;
+  mark.first ^= mark.first >> 32, mark.second ^= mark.second >> 32;
+  return mark;
 }
+
+uint64_t checksum_of(std::string_view bytes) { return content_mark(bytes).first; }
 
 std::string hash_of(std::string_view text) {
   ContentHash hash;

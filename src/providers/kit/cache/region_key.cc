@@ -137,7 +137,7 @@ void add_samples(ContentHash& hash, const Tensor& tensor) {
   hash.add({tensor.data<std::byte>() + last, kSampleBytes});
 }
 
-/// Large constants that are a file's bytes by that file, its state and where they lie in it; others by a checksum of all bytes. What a
+/// Large constants that are a file's bytes by that file, its state and where they lie in it; others by a mark of all bytes. What a
 /// session puts in the place of a constant lies elsewhere, or in pages that were copied.
 class LargeConstants {
  public:
@@ -149,7 +149,9 @@ class LargeConstants {
     const std::optional<FileMappings::Place> place = mappings_.find(tensor->raw(), tensor->bytes());
     const std::optional<FileIdentity> file = place ? identity_of(place->path) : std::nullopt;
     if (!file || file->inode != place->inode) {
-      return hash.add_number(checksum_of({reinterpret_cast<const char*>(tensor->data<std::byte>()), tensor->bytes()}));
+      const ContentMark mark = content_mark({reinterpret_cast<const char*>(tensor->data<std::byte>()), tensor->bytes()});
+      for (uint64_t part : {mark.first, mark.second}) hash.add_number(part);
+      return;
     }
     hash.add_text(place->path);
     // Programs that unpack set the time of modification as they like, but not that of the file's last change.

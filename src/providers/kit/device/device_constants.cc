@@ -1,7 +1,5 @@
 #include "providers/kit/device/device_constants.h"
 
-#include "providers/kit/cache/content_hash.h"
-
 namespace rh::kit {
 
 namespace {
@@ -14,8 +12,8 @@ std::pair<const void*, size_t> key_of(const Tensor& tensor) { return {tensor.raw
 
 constexpr size_t kLeastShared = 1024;  // bytes; smaller ones are not looked for
 
-std::pair<uint64_t, size_t> content_of(const Tensor& tensor) {
-  return {checksum_of({static_cast<const char*>(tensor.raw()), tensor.bytes()}), tensor.bytes()};
+std::pair<ContentMark, size_t> content_of(const Tensor& tensor) {
+  return {content_mark({static_cast<const char*>(tensor.raw()), tensor.bytes()}), tensor.bytes()};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "providers/kit/cache/content_hash.h"
 #include "providers/kit/device/device_driver.h"
 #include "tensor/tensor.h"
 
@@ -26,8 +27,8 @@ class DeviceBlock {
   void* memory_;
 };
 
-/// What earlier calls of a host uploaded and regions still use, by the checksum and the size of its bytes.
-using UploadedConstants = std::map<std::pair<uint64_t, size_t>, std::pair<std::weak_ptr<const DeviceBlock>, void*>>;
+/// What earlier calls of a host uploaded and regions still use, by the mark and the size of its bytes.
+using UploadedConstants = std::map<std::pair<ContentMark, size_t>, std::pair<std::weak_ptr<const DeviceBlock>, void*>>;
 
 /// Uploads constants while a host's Compile runs: those of one call are in one block, and what was uploaded before is not again.
 class DeviceConstants {

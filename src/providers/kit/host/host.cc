@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/unicode.h"
+
 namespace rh::kit {
 
 Host connect(const OrtApiBase& base) {
@@ -28,9 +30,24 @@ void check(const Host& host, OrtStatus* status) {
   throw Error(code, std::move(message));
 }
 
+namespace {
+
+/// Vendors' messages may hold any bytes; programs read texts in UTF-8.
+std::string as_utf8(std::string_view text) {
+  std::string clean;
+  for (uint32_t character = 0; !text.empty();) {
+    const size_t bytes = first_character(text, character);
+    clean += bytes == 0 ? std::string_view("?") : text.substr(0, bytes);
+    text.remove_prefix(std::max<size_t>(1, bytes));
+  }
+  return clean;
+}
+
+}  // namespace
+
 OrtStatus* status_of_current_exception(const OrtApi& api) noexcept {
   const Status status = rh::status_of_current_exception();
-  return api.CreateStatus(static_cast<OrtErrorCode>(status.code()), std::string(status.message()).c_str());
+  return api.CreateStatus(static_cast<OrtErrorCode>(status.code()), as_utf8(status.message()).c_str());
 }
 
 }  // namespace rh::kit
