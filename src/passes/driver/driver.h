@@ -14,6 +14,7 @@ struct PassOptions {
   RewriteSettings rewrite;                             ///< passes whose condition does not hold do not run
   int64_t max_rewrites = -1;                           ///< stop after so many, to find the one that breaks a model; negative: no limit
   std::string dump_folder;                             ///< text of the graph before and after each edit goes here; empty: nowhere
+  int64_t edits_before = 0;                            ///< by earlier lists: the numbers of dumps go on from there
   bool check = true;                                   ///< check the graph after each pass that changed it
   int max_rounds = 8;                                  ///< over the whole list
   size_t fold_limit_bytes = size_t{1} << 20;           ///< at least; see PassContext

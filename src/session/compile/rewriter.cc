@@ -25,7 +25,11 @@ void Rewriter::run(Graph& graph, std::span<const Pass> list) {
   settings.inference.custom = [custom = std::move(settings.inference.custom)](const NodeView& node, InferenceContext& context) {
     return SealedNodes::infer(node, context) || (custom && custom(node, context));
   };
+  settings.edits_before = edits_;
+  if (settings.max_rewrites >= 0) settings.max_rewrites = std::max<int64_t>(0, settings.max_rewrites - rewrites_);
   const PassReport report = run_passes(graph, list, settings, &evaluator);
+  edits_ += static_cast<int64_t>(report.edits.size());
+  for (const AppliedEdit& edit : report.edits) rewrites_ += edit.rewrites;
   eliminated_.insert(eliminated_.end(), report.eliminated.begin(), report.eliminated.end());
 }
 

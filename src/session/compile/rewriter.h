@@ -32,6 +32,7 @@ class Rewriter {
   const SessionOptions& options_;
   const Parallel& parallel_;
   double providers_ms_ = 0;
+  int64_t edits_ = 0, rewrites_ = 0;  ///< by the lists that ran
   std::vector<EliminatedNode> eliminated_;
 };
 
