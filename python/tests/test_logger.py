@@ -90,6 +90,16 @@ def test_messages_of_several_threads():
     assert len(messages) >= 4
 
 
+@pytest.mark.parametrize("severity", [2, 3])
+def test_a_session_keeps_to_its_severity(severity, tmp_path, capfd):
+    (tmp_path / "order.json").write_text("{}")
+    options = roundhouse.SessionOptions()
+    options.log_severity_level = severity
+    options.add_session_config_entry("session.node_partition_config_file", str(tmp_path / "order.json"))
+    roundhouse.InferenceSession(models.identity(), options, providers=["CPUExecutionProvider"])
+    assert ("[W:" in capfd.readouterr().err) == (severity == 2)
+
+
 @BOTH
 @pytest.mark.parametrize(("callback", "severity"), [(print, 9), (print, -1), (3, 2), (None, 9)])
 def test_wrong_arguments(module, callback, severity):

@@ -13,7 +13,8 @@ namespace rh {
 void write_node_partition(const Plan& plan, const SessionOptions& options) {
   const std::string& path = options.settings.node_partition_file;
   if (path.empty()) return;
-  if (std::filesystem::exists(as_path(path))) {
+  std::error_code unknown;  // a name that is too long, and the like: writing says what is wrong
+  if (std::filesystem::exists(as_path(path), unknown)) {
     if (!options.log) return;
     options.log->log(LogSeverity::warning, "session", fmt::format("nodes run in their own order, not in that of the file '{}'", path));
     return;
