@@ -29,6 +29,7 @@ AT_LOAD = {
 # What fails as a model runs.
 AT_RUN = {
     "run": VENDOR + "sv_run failed: the device is lost",
+    "odd bytes": VENDOR + "sv_run failed: the device ? is lost",
     "silent run": VENDOR + "sv_run failed: it gives no reason",
     "throw at run": "memory",
     "no output": "the compiled region did not give '",

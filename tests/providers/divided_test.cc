@@ -1,4 +1,6 @@
 // A model divided at random between the CPU and a plugin's device: equal results, and no copy more than the division needs.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -265,30 +267,41 @@ TEST_F(DividedTest, RunsAtOnceDoNotMeet) {
   EXPECT_EQ(wrong, 0);
 }
 
+constexpr int64_t kWidth = 20;  // weights and bias are large enough for the device's memory
+
+std::string numbers(int64_t count) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", 0.125 * static_cast<double>(i * 7 % 11 - 5));
+  return text;
+}
+
 /// Rows of any number, through weights that the host frees once a region is compiled.
-constexpr char kRows[] = R"(<ir_version: 8, opset_import: ["" : 17]>
-main (float[N, 4] x) => (float[N, 4] y)
-< float[4, 4] w = {1, -1, 0.5, 2, 0.25, 1, -2, 3, 0.5, 0.5, 1, -1, 2, 0.125, -0.5, 1}, float[4] b = {1, -1, 0.5, 2} >
-{
+std::string rows_model() {
+  return fmt::format(R"(<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, {0}] x) => (float[N, {0}] y)
+< float[{0}, {0}] w = {{{1}}}, float[{0}] b = {{{2}}} >
+{{
   p = MatMul (x, w)
   q = Add (p, b)
   r = Relu (q)
   s = MatMul (r, w)
   y = Softmax (s)
-})";
+}})",
+                     kWidth, numbers(kWidth * kWidth), numbers(kWidth));
+}
 
 TEST_F(DividedTest, FourThreadsRunFourShapesInOneSession) {
   const auto run_rows = [&](Ort::Session& session, int64_t rows) {
-    Floats x(static_cast<size_t>(4 * rows));
+    Floats x(static_cast<size_t>(kWidth * rows));
     for (size_t i = 0; i < x.size(); ++i) x[i] = 0.1f * static_cast<float>(i % 13) - 0.5f;
-    const int64_t dims[] = {rows, 4};
+    const int64_t dims[] = {rows, kWidth};
     const Ort::Value input = Ort::Value::CreateTensor<float>(cpu, x.data(), x.size(), dims, 2);
     const char *names[] = {"x"}, *outputs[] = {"y"};
     const auto made = session.Run(Ort::RunOptions{nullptr}, names, &input, 1, outputs, 1);
     const auto* data = made[0].GetTensorData<float>();
     return Floats(data, data + made[0].GetTensorTypeAndShapeInfo().GetElementCount());
   };
-  const Model parsed = parse_model(kRows);
+  const Model parsed = parse_model(rows_model());
   const std::string bytes = onnx::write_model(parsed, *parsed.graph);
   Ort::Session plain = session("", "0", bytes);
   for (const char* claim : {"0:100", "3:50"}) {

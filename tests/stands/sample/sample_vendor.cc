@@ -338,6 +338,10 @@ int sv_run_watched(const sv_program* program, const sv_tensor* inputs, sv_make_o
   *message = nullptr;
   if (fails("silent run")) return -1;
   if (fails("throw at run")) throw std::bad_alloc();
+  if (fails("odd bytes")) {
+    *message = "the device \xff is lost";
+    return -1;
+  }
   if (fails("run")) {
     *message = "the device is lost";
     return -1;

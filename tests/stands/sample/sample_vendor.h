@@ -49,9 +49,10 @@ SAMPLE_VENDOR_EXPORT sv_program* sv_load(const void* bytes, size_t size);
 // How often the process has called sv_set_outputs ("compile"), sv_load ("load") or sv_run ("run").
 SAMPLE_VENDOR_EXPORT int64_t sv_count(const char* what);
 // For tests: from now on the library fails as `fault` says, or no more where it is empty. "version 5": it is of that version. "create",
-// "add_constant", "add_step", "add_branch", "set_outputs", "load", "run": that function fails, "silent run" without a message. "wrong
-// number": sv_add_step gives one that is no value's; "wrong size": sv_save says another than it writes. Of a run's outputs: "no output",
-// "another output", "more axes", "negative size", "huge size". "throw at compile", "throw at run": an exception leaves the function.
+// "add_constant", "add_step", "add_branch", "set_outputs", "load", "run": that function fails, "silent run" without a message, "odd
+// bytes" with one that is not UTF-8. "wrong number": sv_add_step gives one that is no value's; "wrong size": sv_save says another than it
+// writes. Of a run's outputs: "no output", "another output", "more axes", "negative size", "huge size". "throw at compile", "throw at
+// run": an exception leaves the function.
 SAMPLE_VENDOR_EXPORT void sv_inject(const char* fault);
 
 #ifdef __cplusplus
