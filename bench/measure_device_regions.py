@@ -25,7 +25,7 @@ FULL, FEW = 1e-4, 5e-2  # how much further apart than their CPUs hosts may be, o
 
 def work(name, percent):
     from common import model_path
-    from device_models import measure, weight_bytes
+    from device_models import FLOAT32, measure, weight_bytes
 
     path = model_path(name)
     rows, between, plain = measure(path, percent)
@@ -68,7 +68,7 @@ def problems(name, percent, answer):
     if answer["between"] > answer["plain"] + (FEW if few_bits else FULL):
         yield "hosts differ by more than their CPUs do"
     for host, row in answer["rows"].items():
-        if row["difference"] > (FEW if few_bits else 2e-6):
+        if row["difference"] > (FEW if few_bits else FLOAT32):
             yield f"{host}: results differ from the CPU's"
         if row["compilations"]:
             yield f"{host}: {row['compilations']} regions compiled in a run"

@@ -40,6 +40,9 @@ def difference(actual, wanted):
     return worst
 
 
+FLOAT32 = 5e-6  # kernels of the CPU sum in another order where weights are no constants: 2e-6 with AVX2, 4e-6 with AVX-512
+
+
 def measure(path, percent, delay_us=0):
     """By host: units, regions compiled in runs, copies and waits of a run, the device's bytes after the session is made, and the difference
     from that host's CPU; then the differences between the hosts, and between their CPUs."""

@@ -2,7 +2,7 @@
 
 import pytest
 from common import TOLERANCE, model_path
-from device_models import PERCENTS, measure, weight_bytes
+from device_models import FLOAT32, PERCENTS, measure, weight_bytes
 
 
 @pytest.mark.parametrize("percent", PERCENTS)
@@ -13,7 +13,7 @@ def test_results_are_equal(name, percent):
     assert between <= TOLERANCE
     for row in rows.values():
         assert row["units"] > 0 and row["compilations"] == 0
-        assert row["difference"] <= 2e-6
+        assert row["difference"] <= FLOAT32
         assert row["bytes"] <= 1.1 * weight_bytes(path)
     if percent == 100:
         assert len({row["units"] for row in rows.values()}) == 1
