@@ -49,7 +49,13 @@ struct AllocatorTable : OrtAllocator {
       }
     };
     Reserve = Alloc;
-    Free = [](OrtAllocator* self, void* memory) { static_cast<AllocatorTable*>(self)->allocator->free(memory); };
+    Free = [](OrtAllocator* self, void* memory) {
+      if (!memory) return;  // of an empty tensor, as some hosts ask
+      try {
+        static_cast<AllocatorTable*>(self)->allocator->free(memory);
+      } catch (...) {  // the interface has no answer here, and an exception would end the program
+      }
+    };
     Info = [](const OrtAllocator* self) { return static_cast<const AllocatorTable*>(self)->info; };
   }
   std::unique_ptr<IAllocator> allocator;
