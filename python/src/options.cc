@@ -279,8 +279,6 @@ void bind_run_settings(nb::module_& module) {
       .def_prop_rw(
           "profile_file_prefix", [](const R& r) { return r.profile_file_prefix; },
           [](R& r, Text prefix) { r.set_profile_prefix(std::move(prefix.value)); })
-      .def_prop_rw(
-          "training_mode", [](const R& r) { return r.training_mode; }, [](R& r, Flag training) { r.training_mode = training; }, flag)
       .def(
           "add_active_adapter",
           [](R& r, nb::handle_t<PyLoraAdapter> adapter) {

@@ -78,7 +78,6 @@ struct RunSettings {
   std::vector<nb::object> adapters;  ///< LoraAdapter objects that are active in `options`, kept alive
   Ort::RunOptions options;
   bool only_execute_path_to_fetches = false;
-  bool training_mode = true;
   bool terminate = false;
   bool enable_profiling = false;
   std::string profile_file_prefix = "onnxruntime_profile_";

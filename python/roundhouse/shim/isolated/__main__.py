@@ -8,6 +8,8 @@ import sys
 
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+import roundhouse_children  # noqa: E402
 import roundhouse_program  # noqa: E402
 
+sys.addaudithook(roundhouse_children.watch)
 roundhouse_program.run()
