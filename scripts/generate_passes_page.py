@@ -16,6 +16,7 @@ PAGE = ROOT / "docs/passes.md"
 WIDTH = 160
 ROW = re.compile(r"^RH_PASS\((\w+), (\w+), (\w+), (\w+), (.+)\)$", re.MULTILINE)
 SETTING = re.compile(r"^  bool (\w+) = \w+; +///< (.+)$", re.MULTILINE)
+OPTIMIZER = re.compile(r'^RH_OPTIMIZER\("(\w+)", (\w+), "([\w,]+)"\)$', re.MULTILINE)
 OLD_NAME = re.compile(r'^RH_OLD_PASS\("(\w+)", "([\w,]+)"\)$', re.MULTILINE)
 KEYS = ("Pattern", "Replacement", "Not")
 LISTS = {
@@ -23,6 +24,21 @@ LISTS = {
     "cpu": "After placement, over the nodes that no other provider has",
     "vendor": "For providers that ask for them",
 }
+#: Passes of the basic level that no optimizer of ONNX Runtime's stands for, and yet touch files of that level.
+ALONE = {
+    "convert_constants_to_initializers": "its reader of models does so",
+    "convert_early_opsets": "it has no kernels for them",
+    "eliminate_dead_nodes": "each of its optimizers removes what it left behind",
+}
+LEVELS = """\
+## Beside ONNX Runtime's levels
+
+What does the same in ONNX Runtime (`src/passes/optimizer_list.inc`), with the level from which on it runs there; "none" where the CPU of
+its packages does not have it. Tools look for patterns in the model that a session wrote at the basic level
+(`session.optimized_model_filepath`). No pass changes such a file that has no counterpart of that level there; "in part" means that the
+pass does no more there than ONNX Runtime's optimizer ([tests](../python/tests/test_saved_for_tools.py)). What is left to do in these
+files is on [the page of bindings](bindings.md).
+"""
 INTRODUCTION = """\
 # Passes
 
@@ -99,6 +115,32 @@ def check_rows(rows):
                 fail(f"{path.relative_to(ROOT)} has the pass {name}, expected a row in pass_list.inc of this room and a file of its name")
 
 
+def in_basic_file(room, name, level, condition):
+    """Whether the pass touches the model that is written at the basic level."""
+    if level not in ("required", "basic") or "!settings.basic_file" in condition:
+        return "no"
+    if "settings.basic_file" in condition:
+        return "there alone"
+    return "in part" if "for_tools" in (PASSES / room / f"{name}.cc").read_text(encoding="utf-8") else "yes"
+
+
+def levels(rows):
+    """A row for each pass: what stands for it in ONNX Runtime, and whether it touches a file of the basic level."""
+    optimizers = OPTIMIZER.findall((PASSES / "optimizer_list.inc").read_text(encoding="utf-8"))
+    lines, told = ["| pass | level | ONNX Runtime's | in a file of the basic level |", "| --- | --- | --- | --- |"], set()
+    for room, name, level, _, condition in rows:
+        if name in told:
+            continue
+        told.add(name)
+        own = [(optimizer, their) for optimizer, their, passes in optimizers if name in passes.split(",")]
+        touches = in_basic_file(room, name, level, condition)
+        if touches != "no" and name not in ALONE and "basic" not in [their for _, their in own]:
+            fail(f"{name} would change models written at the basic level, where ONNX Runtime has nothing that does so: see docs/passes.md")
+        text = ", ".join(f"{optimizer} ({their})" for optimizer, their in own) or ALONE.get(name, "")
+        lines.append(f"| `{name}` | {level} | {text} | {touches} |")
+    return "\n".join(lines)
+
+
 def page():
     rows = ROW.findall((PASSES / "pass_list.inc").read_text(encoding="utf-8"))
     check_rows(rows)
@@ -106,6 +148,7 @@ def page():
     parts = [INTRODUCTION.rstrip()]
     for provider in LISTS:
         parts += section(provider, [row for row in rows if row[3] == provider], meanings, told)
+    parts += [LEVELS.rstrip(), levels(rows)]
     old = OLD_NAME.findall((PASSES / "old_pass_names.inc").read_text(encoding="utf-8"))
     table = [f"| `{name}` | {', '.join(f'`{new}`' for new in passes.split(','))} |" for name, passes in old]
     parts += [

@@ -1,17 +1,24 @@
 """What a session writes at the basic level has the operators that ONNX Runtime's file has, for tools that look for patterns in it."""
 
 import collections
+import pathlib
+import re
+import subprocess
+import sys
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from test_tools_on_saved_models import MODELS
 
 import roundhouse
 
 onnxruntime = pytest.importorskip("onnxruntime")
 if "roundhouse" in onnxruntime.__file__:
     pytest.skip("the stock library is not there", allow_module_level=True)
+
+OPTIMIZERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "passes" / "optimizer_list.inc"
 
 
 def node(op, inputs, output, **attributes):
@@ -194,16 +201,172 @@ GRAPHS = {
 }
 
 
-def operators_of(host, model, path):
+def row(shape, *nodes, **constants):
+    """Between a Relu, which gives a, and a Neg, which takes b, so that nothing is an input or an output of the graph."""
+    return model_of([node("Relu", "x", "a"), *nodes, node("Neg", "b", "y")], shape, [None] * len(shape), **constants)
+
+
+def of_opset(version, model):
+    model.opset_import[0].version = version
+    return model
+
+
+CUBE, SQUARE = [2, 3, 4], np.ones((4, 4), np.float32)
+GRAPHS |= {
+    "reshape to the same": row(CUBE, node("Reshape", "a s", "b"), s=i(2, 3, 4)),
+    "reshape to its own shape": row(["b", 3, 4], node("Shape", "a", "s"), node("Reshape", "a s", "b")),
+    "transpose of nothing": row(CUBE, node("Transpose", "a", "b", perm=[0, 1, 2])),
+    "expand to the same": row(CUBE, node("Expand", "a s", "b"), s=i(2, 3, 4)),
+    "slice of all": row(CUBE, node("Slice", "a s e", "b"), s=i(0), e=i(2**63 - 1)),
+    "slice of as many": row(CUBE, node("Slice", "a s e ax", "b"), s=i(0), e=i(4), ax=i(2)),
+    "concat of one": row(CUBE, node("Concat", "a", "b", axis=0)),
+    "pad by nothing": row(CUBE, node("Pad", "a p", "b"), p=i(0, 0, 0, 0, 0, 0)),
+    "tile once": row(CUBE, node("Tile", "a p", "b"), p=i(1, 1, 1)),
+    "times one": row(CUBE, node("Mul", "a p", "b"), p=ONE),
+    "divided by one": row(CUBE, node("Div", "a p", "b"), p=ONE),
+    "less zero": row(CUBE, node("Sub", "a p", "b"), p=np.float32(0)),
+    "sum of one": row(CUBE, node("Sum", "a", "b")),
+    "largest of one": row(CUBE, node("Max", "a", "b")),
+    "identity": row(CUBE, node("Identity", "a", "b")),
+    "flatten of two": row(STATIC, node("Flatten", "a", "b")),
+    "squeeze behind unsqueeze": row(CUBE, node("Unsqueeze", "a ax", "u"), node("Squeeze", "u ax", "b"), ax=i(0)),
+    "reshape behind unsqueeze": row(CUBE, node("Unsqueeze", "a ax", "u"), node("Reshape", "u s", "b"), ax=i(0), s=i(6, 4)),
+    "reshape behind flatten": row(CUBE, node("Flatten", "a", "u"), node("Reshape", "u s", "b"), s=i(6, 4)),
+    "scale by one number behind a convolution": row(IMAGE, node("Conv", "a w", "c"), node("Mul", "c k", "b"), w=KERNEL, k=np.float32(2)),
+    "shift by one number behind a convolution": row(IMAGE, node("Conv", "a w", "c"), node("Add", "c k", "b"), w=KERNEL, k=np.float32(2)),
+    "difference behind a convolution": row(IMAGE, node("Conv", "a w", "c"), node("Sub", "c k", "b"), w=KERNEL, k=np.float32(2)),
+    "quotient behind a convolution": row(
+        IMAGE, node("Conv", "a w", "c"), node("Div", "c k", "b"), w=KERNEL, k=np.ones((2, 1, 1), np.float32)
+    ),
+    "scale on the left": row(IMAGE, node("Conv", "a w", "c"), node("Mul", "k c", "b"), w=KERNEL, k=np.ones((2, 1, 1), np.float32)),
+    "scale behind a transposed convolution": row(
+        IMAGE, node("ConvTranspose", "a w", "c"), node("Mul", "c k", "b"), w=KERNEL, k=np.ones((2, 1, 1), np.float32)
+    ),
+    "batch normalization behind Gemm": row(
+        [2, 4], node("Gemm", "a w", "c"), node("BatchNormalization", "c k k k k", "b"), w=SQUARE, k=np.ones(4, np.float32)
+    ),
+    "batch normalization behind a view": row(
+        CUBE,
+        node("MatMul", "a w", "c"),
+        node("Transpose", "c", "t", perm=[0, 2, 1]),
+        node("BatchNormalization", "t k k k k", "b"),
+        w=SQUARE,
+        k=np.ones(4, np.float32),
+    ),
+    "padding of the largest": row(
+        IMAGE, node("Pad", "a p", "c"), node("MaxPool", "c", "b", kernel_shape=[2, 2]), p=i(0, 0, 1, 1, 0, 0, 1, 1)
+    ),
+    "padding of two": row(
+        IMAGE,
+        node("Pad", "a p", "c"),
+        node("Conv", "c w", "d"),
+        node("Conv", "c v", "e"),
+        node("Add", "d e", "b"),
+        p=i(0, 0, 1, 1, 0, 0, 1, 1),
+        w=KERNEL,
+        v=2 * KERNEL,
+    ),
+}
+
+
+def operators_of(host, model, path, level="BASIC", disabled=()):
     options = host.SessionOptions()
     options.log_severity_level = 4
-    options.graph_optimization_level = host.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.graph_optimization_level = getattr(host.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
     options.optimized_model_filepath = str(path)
-    host.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    options.add_session_config_entry("optimization.enable_cast_chain_elimination", "1")
+    chosen = {"providers": ["CPUExecutionProvider"], "disabled_optimizers": list(disabled)}
+    host.InferenceSession(model.SerializeToString(), options, **chosen)
     return collections.Counter(entry.op_type for entry in onnx.load(path).graph.node)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_file_has_the_operators_that_its_tools_start_from(name, tmp_path):
+    expected = operators_of(onnxruntime, MODELS[name][1], tmp_path / "theirs.onnx")
+    given = operators_of(roundhouse, MODELS[name][1], tmp_path / "ours.onnx")
+    given["Transpose"], expected["Transpose"] = 0, 0  # ONNX Runtime's pushes them through Concat
+    assert given == expected
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_file_has_the_operators_of_onnxruntime(name, tmp_path):
     expected = operators_of(onnxruntime, GRAPHS[name], tmp_path / "theirs.onnx")
     assert operators_of(roundhouse, GRAPHS[name], tmp_path / "ours.onnx") == expected
+
+
+#: ONNX Runtime's rules, which its log does not name: a graph that each of them changes.
+BEFORE_8_BITS = {"s": np.float32(0.5), "z": np.uint8(0)}
+RULES = {
+    "CastElimination": GRAPHS["a cast to the same type"],
+    "CastChainElimination": row(CUBE, node("Cast", "a", "c", to=10), node("Cast", "c", "b", to=1)),
+    "EliminateDropout": GRAPHS["a dropout"],
+    "EliminateIdentity": GRAPHS["identity"],
+    "EliminateSlice": GRAPHS["slice of all"],
+    "NoopElimination": GRAPHS["less zero"],
+    "UnsqueezeElimination": of_opset(
+        11, row(CUBE, node("Unsqueeze", "k", "c", axes=[0]), node("Add", "a c", "b"), k=np.ones(4, np.float32))
+    ),
+    "ExpandElimination": GRAPHS["expand to the same"],
+    "DivMulFusion": GRAPHS["a product with a reciprocal"],
+    "ConvAddFusion": row(IMAGE, node("Conv", "a w", "c"), node("Add", "c k", "b"), w=KERNEL, k=np.ones((2, 1, 1), np.float32)),
+    "ConvBNFusion": GRAPHS["batch normalization"],
+    "ConvMulFusion": GRAPHS["scale by one number behind a convolution"],
+    "MatMul_BatchNormalization_Fusion": row(
+        [2, 4], node("MatMul", "a w", "c"), node("BatchNormalization", "c k k k k", "b"), w=SQUARE, k=np.ones(4, np.float32)
+    ),
+    "Pad_Fusion": GRAPHS["padding"],
+    "GemmSumFusion": row([2, 4], node("Gemm", "a w", "c"), node("Sum", "c k", "b"), w=SQUARE, k=np.ones(4, np.float32)),
+    "GemmTransposeFusion": row([4, 2], node("Transpose", "a", "c", perm=[1, 0]), node("Gemm", "c w", "b"), w=SQUARE),
+    "ReluQuantRewrite": row(
+        CUBE, node("Relu", "a", "c"), node("QuantizeLinear", "c s z", "q"), node("Cast", "q", "b", to=1), **BEFORE_8_BITS
+    ),
+    "ClipQuantRewrite": row(
+        CUBE,
+        node("Exp", "a", "e"),
+        node("Clip", "e lo hi", "c"),
+        node("QuantizeLinear", "c s z", "q"),
+        node("Cast", "q", "b", to=1),
+        lo=np.float32(0),
+        hi=np.float32(200),
+        **BEFORE_8_BITS,
+    ),
+}
+LEVELS = ["basic", "extended", "all"]
+LISTED = re.findall(r'RH_OPTIMIZER\("(\w+)", (\w+),', OPTIMIZERS.read_text(encoding="utf-8")) if OPTIMIZERS.is_file() else []
+LOG = """
+import sys, onnxruntime
+onnxruntime.set_default_logger_severity(0)
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 0
+options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, sys.argv[2])
+options.add_session_config_entry("optimization.enable_gelu_approximation", "1")
+onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
+"""
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory):
+    """The transformers that run at each level, by ONNX Runtime's log."""
+    path = tmp_path_factory.mktemp("log") / "model.onnx"
+    onnx.save(GRAPHS["heads"], path)
+    found = {}
+    for level in LEVELS:
+        command = [sys.executable, "-c", LOG, str(path), f"ORT_ENABLE_{level.upper()}"]
+        log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        found[level] = set(re.findall(r"GraphTransformer (\w+) modified", log))
+    return found
+
+
+@pytest.mark.skipif(not LISTED, reason="the list is in the sources")
+def test_optimizers_are_listed_with_their_levels(logged, tmp_path):
+    for name, level in LISTED:
+        if name in RULES:
+            for run in LEVELS[:2]:
+                with_it, without = (
+                    operators_of(onnxruntime, RULES[name], tmp_path / "m.onnx", run.upper(), ["ConstantFolding", *off])
+                    for off in ([], [name])
+                )
+                assert (with_it != without) == (LEVELS.index(run) >= LEVELS.index(level)), (name, run)
+        else:
+            first = next((run for run in LEVELS if name in logged[run]), "none")
+            assert first == level, name

@@ -18,7 +18,7 @@ constexpr OtherName kOtherNames[] = {
 #define RH_OLD_PASS(name, passes) {name, passes},
 #include "passes/old_pass_names.inc"
 #undef RH_OLD_PASS
-#define RH_OPTIMIZER(name, passes) {name, passes},
+#define RH_OPTIMIZER(name, level, passes) {name, passes},
 #include "passes/optimizer_list.inc"
 #undef RH_OPTIMIZER
 };

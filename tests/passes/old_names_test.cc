@@ -24,7 +24,7 @@ constexpr NamedPasses kOldNames[] = {
 };
 
 constexpr NamedPasses kOptimizers[] = {
-#define RH_OPTIMIZER(name, passes) {name, passes},
+#define RH_OPTIMIZER(name, level, passes) {name, passes},
 #include "passes/optimizer_list.inc"
 #undef RH_OPTIMIZER
 };

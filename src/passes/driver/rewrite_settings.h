@@ -2,7 +2,7 @@
 
 namespace rh {
 
-/// What the conditions of passes read (pass_list.inc). As it stands, every pass may run.
+/// What the conditions of passes read (pass_list.inc). As it stands, every pass may run but those for files of the basic level.
 struct RewriteSettings {
   bool avx512 = true;             ///< the processor has AVX-512
   bool strict_precision = false;  ///< `roundhouse.precision` is "strict"

@@ -57,7 +57,7 @@ class Scaler : NodePass {
     }
     const Node* last = op.node;
     for (const Node* user; (user = only_user(graph_, *last)) && is_only_output(graph_, *user); last = user) {
-      if (followers.size() == kMostFollowers) break;
+      if (followers.size() == kMostFollowers || (context_.for_tools && !is_basic(op, *user))) break;
       if (is_channel_affine(*user)) {
         const int position = user->inputs[0] == last->outputs[0] ? 0 : 1;
         auto affine = channel_affine(NodeView(graph_, *user), position, x);
@@ -68,6 +68,17 @@ class Scaler : NodePass {
       }
     }
     return followers;
+  }
+
+  /// Whether ONNX Runtime folds it at its basic level: BatchNormalization, and behind Conv what Mul and Add have on their right.
+  bool is_basic(const LinearOperator& op, const Node& user) const {
+    if (is_op(user, "BatchNormalization")) return !is_op(*op.node, "Gemm");
+    const bool is_product = is_op(user, "Mul");
+    if (!is_op(*op.node, "Conv") || !(is_product || is_op(user, "Add")) || user.inputs[1] == kNoValue) return false;
+    const Tensor* by = graph_.value(user.inputs[1]).constant_tensor();
+    if (!by) return false;
+    const int rank = by->shape().rank();
+    return rank == 0 ? is_product : rank > 1 && by->elements() == op.outputs;
   }
 
   /// Add of one number before Clip: a hard sigmoid that is written out, which another pass makes one operator.

@@ -39,6 +39,7 @@ class Absorber : NodePass {
   /// Into all that take what is padded, or into none.
   void absorb(const SpatialPad& pad) {
     const ValueId padded = pad.node->outputs[0];
+    if (context_.for_tools && !only_user(graph_, *pad.node)) return;
     std::vector<PaddedWindow> windows;
     for (NodeId id : graph_.value(padded).consumers) {
       const Node& node = graph_.node(id);
@@ -67,6 +68,7 @@ class Absorber : NodePass {
     auto pads = joined_pads(op.window, pad);
     if (!pads || op.window.ceil_mode || !fits_in_window(op.window, *pads)) return std::nullopt;
     if (op.kind == ops::Pool::Kind::max) {
+      if (context_.for_tools) return std::nullopt;
       const bool is_least = std::isinf(pad.value) && pad.value < 0;
       return is_least || is_least_of_positive(op.window, pad, *pads) ? std::optional(PaddedWindow{std::move(*pads)}) : std::nullopt;
     }

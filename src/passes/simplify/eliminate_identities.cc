@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/tensor/cast.h"
 #include "ops/tensor/pad.h"
@@ -70,6 +71,12 @@ bool takes_all(const NodeView& node) {
   return ones && have_same_type(node.graph(), node.node().inputs[0], node.node().outputs[0]);
 }
 
+// As far as a shape can reach, as ONNX Runtime wants it.
+bool goes_on(const NodeView& node) {
+  const auto& ends = ops::Slice::read(node).ends.values;
+  return ends && std::ranges::all_of(*ends, [](int64_t end) { return end == std::numeric_limits<int64_t>::max(); }) && takes_all(node);
+}
+
 bool is_inference_dropout(const NodeView& node) {
   if (node.opset() < 7) return node.flag("is_test");
   if (node.opset() < 12 || !node.has_input(2)) return true;
@@ -83,18 +90,29 @@ bool always(const NodeView&) { return true; }
 struct Rule {
   std::string_view op_type;
   bool (*passes_input_on)(const NodeView&);
+  bool stays_for_tools = true;  ///< ONNX Runtime leaves such nodes in files of its basic level
 };
 
 constexpr Rule kRules[] = {
-    {"Identity", always},           {"Dropout", is_inference_dropout},
-    {"Cast", keeps_type},           {"CastLike", keeps_type},
-    {"Reshape", keeps_shape},       {"Flatten", keeps_shape},
-    {"Squeeze", keeps_shape},       {"Unsqueeze", keeps_shape},
-    {"Expand", keeps_static_shape}, {"Tile", keeps_static_shape},
-    {"Transpose", keeps_order},     {"Concat", has_one_input},
-    {"Pad", pads_nothing},          {"Slice", takes_all},
-    {"Sum", has_one_input},         {"Mean", has_one_input},
-    {"Max", has_one_input},         {"Min", has_one_input},
+    {"Identity", always, false},
+    {"Dropout", is_inference_dropout, false},
+    {"Cast", keeps_type, false},
+    {"CastLike", keeps_type, false},
+    {"Reshape", keeps_shape},
+    {"Flatten", keeps_shape},
+    {"Squeeze", keeps_shape},
+    {"Unsqueeze", keeps_shape},
+    {"Expand", keeps_static_shape, false},
+    {"Tile", keeps_static_shape},
+    {"Transpose", keeps_order},
+    {"Concat", has_one_input},
+    {"Pad", pads_nothing},
+    {"Slice", takes_all},
+    {"Slice", goes_on, false},
+    {"Sum", has_one_input},
+    {"Mean", has_one_input},
+    {"Max", has_one_input},
+    {"Min", has_one_input},
 };
 
 // Whether every element is the number, the sign of zero included, and broadcasting it against x gives x's shape.
@@ -135,7 +153,8 @@ int passed_input(const Graph& graph, const Node& node, bool for_tools) {
   if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || node.outputs[0] == kNoValue) return -1;
   const NodeView view(graph, node);
   for (const Rule& rule : kRules) {
-    if (rule.op_type == node.op_type) return view.has_input(0) && rule.passes_input_on(view) ? 0 : -1;
+    if (rule.op_type != node.op_type || (for_tools && rule.stays_for_tools)) continue;
+    return view.has_input(0) && rule.passes_input_on(view) ? 0 : -1;
   }
   return neutral_arithmetic(view, for_tools);
 }

@@ -71,12 +71,15 @@ class Merger : NodePass {
       if (axis < 0 || axis >= static_cast<int64_t>(p->size())) return false;
       perm.push_back((*p)[static_cast<size_t>(axis)]);
     }
+    const ValueId value = rewrite_.current(first.inputs[0]);
+    const bool cancels = std::ranges::is_sorted(perm);
+    if (cancels && rewrite_.can_replace(second.outputs[0], value)) return context_.admit() && rewrite_.replace_node(second, value);
     if (!context_.admit()) return false;
     Node merged;
     merged.name = second.name;
     merged.op_type = "Transpose";
     merged.opset = second.opset;
-    merged.inputs = {rewrite_.current(first.inputs[0])};
+    merged.inputs = {value};
     merged.outputs = {rewrite_.edit().add_value(graph_.value(second.outputs[0]).name, graph_.value(second.outputs[0]).type)};
     merged.attributes = {{"perm", std::move(perm)}};
     const ValueId output = merged.outputs[0];
@@ -111,7 +114,8 @@ class Merger : NodePass {
 
   // A Reshape whose target says everything takes the elements from before other views of them.
   bool skip_to_reshape(const Node& first, const Node& second) {
-    if (!is_view(first) || (context_.for_tools && !tensor_type(graph_, second.outputs[0]).is_static())) return false;
+    if (!is_view(first)) return false;
+    if (context_.for_tools && !(is_op(first, "Reshape") && tensor_type(graph_, second.outputs[0]).is_static())) return false;
     const ops::Reshape op = ops::Reshape::read(NodeView(graph_, second));
     if (!op.shape.values) return false;
     const bool copies = !op.allow_zero && std::count(op.shape.values->begin(), op.shape.values->end(), 0) > 0;
