@@ -85,6 +85,8 @@ std::string output_path(const OrtModelCompilationOptions& options) {
 OrtSessionOptions with_context_keys(const OrtModelCompilationOptions& options, const std::string& path) {
   OrtSessionOptions session = options.session;
   session.config.set(kKeyOf<&Settings::write_context_model>, "1");
+  session.config.set(kKeyOf<&Settings::compile_only>, "1");
+  session.config.set(kKeyOf<&Settings::disable_model_compile>, "0");
   session.config.set("ep.context_embed_mode", options.embed_context ? "1" : "0");
   std::string context_path = path;
   if (!options.context_name.empty())

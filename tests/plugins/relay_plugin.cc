@@ -102,7 +102,7 @@ OrtStatus* compile(OrtEp* self, const OrtGraph** graphs, const OrtNode** nodes, 
                    OrtNode** contexts) {
   std::string line = name(self) + " Compile " + std::to_string(count) + ":";
   for (size_t i = 0; i < count; ++i) line += " " + told(graphs[i]);
-  add(line);
+  add(line + (contexts ? ", with room for contexts" : ""));
   OrtEp* other = other_of(self);
   if (OrtStatus* status = other->Compile(other, graphs, nodes, count, infos, contexts)) return status;
   for (size_t i = 0; i < count; ++i) infos[i] = infos[i] ? new RelayedUnit(infos[i], "unit" + std::to_string(i + 1)) : nullptr;
@@ -152,10 +152,26 @@ RelayedEp::RelayedEp(OrtEp* of) : Ep{} {
   RELAY(OrtEp, 31, GetEpContextDataCallbackSupport);
 }
 
+/// The session's entries that a provider can see, of paths the last part.
+std::string entries_of(const OrtSessionOptions* options) {
+  OrtKeyValuePairs* pairs = nullptr;
+  if (OrtStatus* status = g_api->GetSessionOptionsConfigEntries(options, &pairs)) return g_api->ReleaseStatus(status), " unknown";
+  const char *const *keys = nullptr, *const *values = nullptr;
+  size_t count = 0;
+  g_api->GetKeyValuePairs(pairs, &keys, &values, &count);
+  std::map<std::string, std::string> sorted;
+  for (size_t i = 0; i < count; ++i) sorted[keys[i]] = values[i];
+  g_api->ReleaseKeyValuePairs(pairs);
+  std::string text;
+  for (const auto& [key, value] : sorted) text += " " + key + "=" + value.substr(value.rfind('/') + 1);
+  return text;
+}
+
 OrtStatus* create_ep(OrtEpFactory* self, const OrtHardwareDevice* const* devices, const OrtKeyValuePairs* const* metadata, size_t count,
                      const OrtSessionOptions* options, const OrtLogger* logger, OrtEp** ep) {
   std::string line = name(self) + " CreateEp";
   for (size_t i = 0; i < count; ++i) line += " " + told(devices[i]) + " " + told(metadata[i]);
+  line += entries_of(options);
   OrtEpFactory* other = other_of(self);
   OrtStatus* status = other->CreateEp(other, devices, metadata, count, options, logger, ep);
   if (!status) *ep = new RelayedEp(*ep);

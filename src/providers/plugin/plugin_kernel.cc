@@ -27,31 +27,18 @@ Status compute(const std::string& provider, std::string_view function, const Ort
 
 class UnitKernel final : public Kernel {
  public:
-  UnitKernel(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node, KernelPlace place)
-      : infos_(std::move(infos)), info_(*infos_->infos[index]), place_(std::move(place)), context_{node} {
-    if (!info_.Compute) fail(ErrorCode::ep_fail, "{}: the OrtNodeComputeInfo of '{}' has no Compute", infos_->ep->name, node);
-    if (info_.CreateState) {
-      call(infos_->ep->name, "OrtNodeComputeInfo::CreateState", [&] { return info_.CreateState(&info_, &context_, &state_); });
-    }
-  }
-  ~UnitKernel() override {
-    if (info_.ReleaseState) tell([&] { info_.ReleaseState(&info_, state_); });
-  }
+  UnitKernel(std::shared_ptr<const UnitState> state, KernelPlace place) : state_(std::move(state)), place_(std::move(place)) {}
 
   Status run(RunContext& run_context) const override {
     OrtKernelContext context(run_context, place_);
-    Status status =
-        compute(infos_->ep->name, "OrtNodeComputeInfo::Compute", context, [&] { return info_.Compute(&info_, state_, &context); });
+    Status status = state_->compute(context);
     if (!status.ok()) throw_if_cancelled();  // that is why it failed, and says so
     return status;
   }
 
  private:
-  std::shared_ptr<ComputeInfos> infos_;
-  OrtNodeComputeInfo& info_;
+  std::shared_ptr<const UnitState> state_;
   KernelPlace place_;
-  OrtNodeComputeContext context_;
-  void* state_ = nullptr;
 };
 
 class NodeKernel final : public Kernel {
@@ -120,8 +107,30 @@ class NodeKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_unit_kernel(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node, KernelPlace place) {
-  return std::make_unique<UnitKernel>(std::move(infos), index, node, std::move(place));
+UnitState::UnitState(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node)
+    : infos_(std::move(infos)), info_(*infos_->infos[index]), context_{node} {
+  if (!info_.Compute) fail(ErrorCode::ep_fail, "{}: the OrtNodeComputeInfo of '{}' has no Compute", infos_->ep->name, node);
+}
+
+UnitState::~UnitState() {
+  if (is_made_ && info_.ReleaseState) tell([&] { info_.ReleaseState(&info_, state_); });
+}
+
+void UnitState::make() {
+  if (is_made_) return;
+  if (info_.CreateState) {
+    call(infos_->ep->name, "OrtNodeComputeInfo::CreateState", [&] { return info_.CreateState(&info_, &context_, &state_); });
+  }
+  is_made_ = true;
+}
+
+Status UnitState::compute(OrtKernelContext& context) const {
+  return rh::plugin::compute(infos_->ep->name, "OrtNodeComputeInfo::Compute", context,
+                             [&] { return info_.Compute(&info_, state_, &context); });
+}
+
+std::unique_ptr<Kernel> make_unit_kernel(std::shared_ptr<const UnitState> state, KernelPlace place) {
+  return std::make_unique<UnitKernel>(std::move(state), std::move(place));
 }
 
 std::unique_ptr<Kernel> make_node_kernel(std::shared_ptr<Ep> ep, const OrtKernelRegistry::Entry& entry, std::unique_ptr<OrtKernelInfo> info,

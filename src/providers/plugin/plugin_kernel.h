@@ -40,8 +40,27 @@ struct ComputeInfos {
   std::vector<OrtNodeComputeInfo*> infos;
 };
 
-/// Makes the state of a compiled unit. Throws Error.
-std::unique_ptr<Kernel> make_unit_kernel(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node, KernelPlace place);
+/// A compiled unit and its state, which the plugin makes once the session is whole, and not where a model is compiled to a file alone.
+class UnitState {
+ public:
+  UnitState(std::shared_ptr<ComputeInfos> infos, size_t index, const std::string& node);
+  ~UnitState();
+  UnitState(const UnitState&) = delete;
+  UnitState& operator=(const UnitState&) = delete;
+
+  /// Once. Throws Error.
+  void make();
+  Status compute(OrtKernelContext& context) const;
+
+ private:
+  std::shared_ptr<ComputeInfos> infos_;
+  OrtNodeComputeInfo& info_;
+  OrtNodeComputeContext context_;
+  void* state_ = nullptr;
+  bool is_made_ = false;
+};
+
+std::unique_ptr<Kernel> make_unit_kernel(std::shared_ptr<const UnitState> state, KernelPlace place);
 
 /// Lets the plugin make its kernel for a node. Throws Error.
 std::unique_ptr<Kernel> make_node_kernel(std::shared_ptr<Ep> ep, const OrtKernelRegistry::Entry& entry, std::unique_ptr<OrtKernelInfo> info,

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "abi/allocator.h"
 #include "abi/graph_view.h"
@@ -75,9 +76,9 @@ const OrtRunOptions& default_run_options() {
 class PluginProvider final : public Provider, public PlaceOfKernels {
  public:
   explicit PluginProvider(PluginSetup setup) : setup_(std::move(setup)) {
-    check_compatibility(setup_, setup_.devices.at(0)->ep_name);
     check_weightless_mode(setup_, setup_.devices.at(0)->ep_name);
     create_ep();
+    check_compatibility(setup_, ep_->name);
     check_write_function(*ep_, setup_);
     if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
       call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
@@ -232,7 +233,9 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
       KernelPlace place = kernel_place();
       for (const std::string& output : units[i]->outputs)
         place.outputs.push_back(fact_of(*units[i]->body, units[i]->body->find_value(output)));
-      kernels.push_back(make_unit_kernel(infos, i, units[i]->name, std::move(place)));
+      auto state = std::make_shared<UnitState>(infos, i, units[i]->name);
+      new_units_.push_back(state);
+      kernels.push_back(make_unit_kernel(std::move(state), std::move(place)));
     }
     return kernels;
   }
@@ -247,6 +250,10 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   std::unique_ptr<ProviderProfiler> make_profiler() const override { return make_plugin_profiler(ep_); }
 
   void finish() override {
+    for (const auto& unit : std::exchange(new_units_, {})) {
+      const auto state = setup_.settings.compile_only ? nullptr : unit.lock();
+      if (state) state->make();
+    }
     views_.clear();
     if (!RH_HAS(ep_->raw, 27, OnSessionInitializationEnd)) return;
     call(ep_->name, "OrtEp::OnSessionInitializationEnd", [&] { return ep_->raw.OnSessionInitializationEnd(&ep_->raw); });
@@ -521,7 +528,8 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   std::vector<std::unique_ptr<OrtGraph>> views_;       // until everything is compiled
   std::vector<std::unique_ptr<OrtNode>> fused_nodes_;  // of units: what the plugin made of them may refer to them
   std::vector<Pass> passes_;
-  std::map<std::string, ContextNode> contexts_;  // by unit
+  std::map<std::string, ContextNode> contexts_;      // by unit
+  std::vector<std::weak_ptr<UnitState>> new_units_;  // without a state yet
 };
 
 }  // namespace
