@@ -288,6 +288,28 @@ def test_the_file_has_the_operators_that_its_tools_start_from(name, tmp_path):
     assert given == expected
 
 
+def random_inputs(model):
+    random, sizes = np.random.default_rng(3), {"b": 2, "s": 4, "p": 3}
+    feeds = {}
+    for value in model.graph.input:
+        kind = value.type.tensor_type
+        shape = [sizes.get(dim.dim_param, dim.dim_value) for dim in kind.shape.dim]
+        feeds[value.name] = random.random(shape, np.float32) if kind.elem_type == TensorProto.FLOAT else random.integers(0, 2, shape)
+    return feeds
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_file_gives_what_the_model_gives(name, tmp_path):
+    model, path = MODELS[name][1], tmp_path / "ours.onnx"
+    operators_of(roundhouse, model, path)
+    expected, given = (
+        onnxruntime.InferenceSession(m.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, random_inputs(model))
+        for m in (model, onnx.load(path))
+    )
+    for one, other in zip(expected, given, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_file_has_the_operators_of_onnxruntime(name, tmp_path):
     expected = operators_of(onnxruntime, GRAPHS[name], tmp_path / "theirs.onnx")
