@@ -11,6 +11,12 @@ kit::Support check_layer(const NodeView& node);
 /// Of integers of 32 and 64 bits: OpenVINO has 32 signed ones, and divides them in float32. What computes sizes and indices is within that.
 kit::Support check_integers(const NodeView& node);
 
+/// Of QuantizeLinear: what OpenVINO joins it with wrongly.
+kit::Support check_quantize(const NodeView& node);
+
+/// Whether OpenVINO, where it computes in bytes, would move scales by channel wrongly past a Reshape.
+bool loses_scales(const Graph& graph);
+
 /// Of 32 and 64 bits, with a sign or without.
 bool is_long(DType type);
 

@@ -5,6 +5,7 @@
 
 #include "base/memory_file.h"
 #include "onnx/writer.h"
+#include "providers/openvino/checks.h"
 #include "providers/openvino/rewrites.h"
 #include "providers/openvino/weights.h"
 
@@ -139,7 +140,7 @@ Source source_of(const kit::Region& region, bool in_place) {
   for (size_t i : used) inputs.push_back(region.inputs[i]);
   graph->set_inputs(inputs);
   std::string bytes = onnx::write_model(ModelInfo(), *graph, {.value_info = false}, in_place ? &sink : nullptr);
-  return {std::move(bytes), std::move(sink.weights), used};
+  return {std::move(bytes), std::move(sink.weights), used, loses_scales(*region.graph)};
 }
 
 OwnedCompiled compile(const Runtime& runtime, const Source& source, const CompileSettings& settings, const std::vector<std::string>& names,
@@ -151,7 +152,10 @@ OwnedCompiled compile(const Runtime& runtime, const Source& source, const Compil
   } else {
     apply_bounds(runtime, *model, source, settings.bounds, names);
   }
-  const Properties& given = settings.properties;
+  Properties given = settings.properties;
+  if (source.in_floats && settings.device == "CPU" && settings.config.find(kBytesMode) == std::string::npos) {
+    given.emplace_back(kBytesMode, "NO");
+  }
   if (given.size() > kMostProperties) fail(ErrorCode::invalid_argument, "more than {} properties of OpenVINO are set", kMostProperties);
   const char* p[2 * kMostProperties] = {};
   for (size_t i = 0; i < given.size(); ++i) p[2 * i] = given[i].first.c_str(), p[2 * i + 1] = given[i].second.c_str();

@@ -18,6 +18,9 @@ struct InputBounds {
   std::vector<VendorDimension> dims;
 };
 
+/// The property of the CPU that says whether quantized nodes are computed in bytes.
+inline constexpr const char* kBytesMode = "LP_TRANSFORMS_MODE";
+
 /// How regions are compiled.
 struct CompileSettings {
   std::string device = "CPU";
@@ -36,6 +39,7 @@ struct Source {
   std::string bytes;
   std::shared_ptr<const Weights> weights;
   std::vector<size_t> inputs;  ///< of the region's: those that the model has, in its order
+  bool in_floats = false;      ///< in bytes OpenVINO would compute it wrongly
 };
 
 /// `in_place` false: with all weights in its bytes.

@@ -14,8 +14,6 @@ namespace {
 
 using kit::Support, kit::refuse;
 
-constexpr int kMostSteps = 12;  ///< of operators that are followed back from a QuantizeLinear
-
 const std::set<std::pair<std::string_view, std::string_view>>& operators() {
   static const std::set<std::pair<std::string_view, std::string_view>> all = {
 #define RH_OPENVINO_OP(domain, name) {domain, name},
@@ -131,40 +129,6 @@ Support check_dropout(const NodeView& node) {
 Support check_pad(const NodeView& node) {
   if (!node.has_input(2) || node.constant_input(2)) return {};
   return refuse(RhRefusalCode_SHAPE, "its value is known in a run alone");
-}
-
-const Node* producer_of(const NodeView& node, int i) { return node.has_input(i) ? node.graph().producer(node.node().inputs[i]) : nullptr; }
-
-/// A product with constant weights that are not quantized, to which a constant is added.
-bool is_biased_product(const Graph& graph, const Node* node) {
-  if (!node || !node->domain.empty()) return false;
-  const NodeView view(graph, *node);
-  if (node->op_type == "Gemm") return view.constant_input(1) && view.has_input(2);
-  if (node->op_type != "Add") return false;
-  for (const int side : {0, 1}) {
-    const Node* product = producer_of(view, side);
-    if (!view.constant_input(1 - side) || !product || product->op_type != "MatMul") continue;
-    if (NodeView(graph, *product).constant_input(1)) return true;
-  }
-  return false;
-}
-
-/// What gives the value that a chain of element-wise and layout operators changes, which OpenVINO moves about.
-const Node* behind_simple_steps(const Graph& graph, const Node* node) {
-  constexpr std::string_view kSteps[] = {"Add",  "Cast",    "Clip",  "Div",     "Flatten", "Identity",  "Mul",      "Neg",
-                                         "Relu", "Reshape", "Slice", "Squeeze", "Sub",     "Transpose", "Unsqueeze"};
-  for (int step = 0; node && step < kMostSteps && !is_biased_product(graph, node); ++step) {
-    if (!node->domain.empty() || std::ranges::find(kSteps, node->op_type) == std::end(kSteps)) return node;
-    const NodeView view(graph, *node);
-    const Node* first = producer_of(view, 0);
-    node = first ? first : producer_of(view, 1);
-  }
-  return node;
-}
-
-Support check_quantize(const NodeView& node) {
-  if (!is_biased_product(node.graph(), behind_simple_steps(node.graph(), producer_of(node, 0)))) return {};
-  return refuse(RhRefusalCode_UNIT, "OpenVINO joins it with a product of float weights and its bias, and then adds the bias wrongly");
 }
 
 Support check_scatter(const NodeView& node) {

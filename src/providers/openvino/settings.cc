@@ -171,9 +171,8 @@ void load_config(const std::string& content, const Runtime& runtime) {
 /// On processors without instructions for it OpenVINO's CPU adds products of bytes in 16 bits, where they end at the largest number; then
 /// it computes quantized nodes in float32, as the model has them. Whoever wants them in bytes says so by load_config.
 void keep_sums_of_bytes(CompileSettings& settings, const Runtime& runtime) {
-  constexpr const char* kName = "LP_TRANSFORMS_MODE";
   if (!names(settings.device, "CPU") || has_byte_products()) return;
-  if (runtime.try_property("CPU", kName, "NO")) settings.config = fmt::format("{}=NO\n", kName);
+  if (runtime.try_property("CPU", kBytesMode, "NO")) settings.config = fmt::format("{}=NO\n", kBytesMode);
 }
 
 }  // namespace
