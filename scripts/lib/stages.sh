@@ -164,17 +164,29 @@ on_packages() {
   return "$status"
 }
 
-# OpenVINO's own library on the CPU: whole models in both hosts, the official cases and generated graphs, and what only it can show.
-stage_openvino() {
-  local vendors=tests/vendors name=OpenVINOExecutionProvider
+# on_openvino STAGE SCRIPT [arguments]: a script of tests/vendors with OpenVINO's own library on the CPU.
+on_openvino() {
+  scripts/stand openvino -- "$python" "tests/vendors/$2.py" --provider OpenVINOExecutionProvider --counts "$results/$1.$2.counts.json" "${@:3}"
+}
+
+# Builds, and installs OpenVINO.
+openvino_stand() {
   stage_build || return 1
   scripts/stand openvino -- true || leave_out "OpenVINO's package cannot be installed"
-  scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" $vendors/test_openvino.py &&
-    scripts/stand openvino -- "$python" $vendors/models.py --provider $name --counts "$results/openvino.models.counts.json" &&
-    scripts/stand openvino -- "$python" $vendors/cases.py --provider $name --least 1500 --counts "$results/openvino.cases.counts.json" &&
-    scripts/stand openvino -- "$python" $vendors/nodes.py --provider $name --counts "$results/openvino.nodes.counts.json" &&
-    scripts/stand openvino -- "$python" $vendors/generated.py --provider $name --counts "$results/openvino.graphs.counts.json"
 }
+
+# What only OpenVINO's own library can show, whole models in both hosts, and some generated graphs.
+stage_openvino() {
+  openvino_stand &&
+    scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" tests/vendors/test_openvino.py tests/vendors/test_openvino_quantized.py &&
+    on_openvino openvino models && on_openvino openvino generated --count 100
+}
+
+# The official cases, and generated models of one node.
+stage_openvino_nodes() { openvino_stand && on_openvino openvino_nodes cases --least 1500 && on_openvino openvino_nodes nodes; }
+
+# Generated graphs at length.
+stage_openvino_graphs() { openvino_stand && on_openvino openvino_graphs generated --count 2000; }
 
 # MIGraphX's own library on its interpreter, which is slow: small models, models with small inputs, the official cases of operators.
 stage_migraphx() {
