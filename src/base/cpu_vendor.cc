@@ -1,8 +1,9 @@
 #include "base/cpu_vendor.h"
 
 #include <cstring>
-#include <fstream>
 #include <string_view>
+
+#include "base/system_files.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -37,10 +38,11 @@ constexpr Row kVendors[] = {{"0x41", "ARM", 0x13b5},    {"0x43", "Cavium", 0x177
                             {"0x4e", "NVIDIA", 0x10de}, {"0x51", "Qualcomm", 0x5143}, {"0x61", "Apple", 0x106b}};
 
 std::string key() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+  const std::string file = read_system_file("/proc/cpuinfo");
+  for (std::string_view rest = file; !rest.empty();) {
+    const std::string_view line = take_part(rest, '\n');
     const size_t begin = line.find("0x");
-    if (line.starts_with("CPU implementer") && begin != line.npos) return line.substr(begin, 4);
+    if (line.starts_with("CPU implementer") && begin != line.npos) return std::string(line.substr(begin, 4));
   }
   return {};
 }

@@ -1,8 +1,10 @@
 #include "base/file_mappings.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <charconv>
+#include <string_view>
+
+#include "base/system_files.h"
 
 namespace rh {
 
@@ -15,38 +17,49 @@ struct Line {
   std::string rights, path;
 };
 
+template <typename T>
+bool read_number(std::string_view word, int base, T& to) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), to, base);
+  return error == std::errc() && end == word.data() + word.size() && !word.empty();
+}
+
 /// Nothing where it is no mapping of a file.
-std::optional<Line> read_line(const std::string& text) {
+std::optional<Line> read_line(std::string_view text) {
+  constexpr int kHexadecimal = 16, kDecimal = 10;
   Line line;
-  char dash = 0;
-  std::string device;
-  std::istringstream in(text);
-  in >> std::hex >> line.begin >> dash >> line.end >> line.rights >> line.position >> device >> std::dec >> line.inode >> std::ws;
-  if (!in || line.inode == 0) return std::nullopt;
-  std::getline(in, line.path);
+  std::string_view begin = take_word(text);
+  const std::string_view first = take_part(begin, '-');
+  line.rights = take_word(text);
+  const std::string_view position = take_word(text);
+  take_word(text);  // the device
+  const bool is_read = read_number(first, kHexadecimal, line.begin) && read_number(begin, kHexadecimal, line.end) &&
+                       read_number(position, kHexadecimal, line.position) && read_number(take_word(text), kDecimal, line.inode);
+  if (!is_read || line.inode == 0) return std::nullopt;
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  line.path = text;
   return line;
 }
 
 /// Behind a mapping's line come counts: "Anonymous:  4 kB" of pages that are no longer the file's, "Swap:  0 kB" of those that were moved
 /// out.
-bool counts_copied_pages(const std::string& text) {
-  std::istringstream in(text);
-  std::string name;
+bool counts_copied_pages(std::string_view text) {
+  const std::string_view name = take_word(text);
   uint64_t kilobytes = 0;
-  return in >> name >> kilobytes && (name == "Anonymous:" || name == "Swap:") && kilobytes > 0;
+  return (name == "Anonymous:" || name == "Swap:") && read_number(take_word(text), 10, kilobytes) && kilobytes > 0;
 }
 
-bool is_count(const std::string& text) {
+bool is_count(std::string_view text) {
   const size_t end = text.find(' ');
-  return end != std::string::npos && end > 0 && text[end - 1] == ':';
+  return end != std::string_view::npos && end > 0 && text[end - 1] == ':';
 }
 
 }  // namespace
 
 FileMappings::FileMappings() {
-  std::ifstream list("/proc/self/smaps");
+  const std::string list = read_system_file("/proc/self/smaps");
   bool is_file = false;
-  for (std::string text; std::getline(list, text);) {
+  for (std::string_view rest = list; !rest.empty();) {
+    const std::string_view text = take_part(rest, '\n');
     if (is_count(text)) {
       if (is_file && counts_copied_pages(text)) mappings_.back().is_changeable = true;
       continue;

@@ -2,14 +2,14 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/affinity.h"
 #include "base/error.h"
+#include "base/system_files.h"
 #include "base/thread_pool.h"
 
 namespace rh {
@@ -21,42 +21,54 @@ struct Mount {
   bool v2 = false;
 };
 
-bool lists(const std::string& comma_separated, const std::string& word) {
-  std::istringstream in(comma_separated);
-  for (std::string item; std::getline(in, item, ',');)
-    if (item == word) return true;
+bool lists(std::string_view comma_separated, std::string_view word) {
+  while (!comma_separated.empty()) {
+    if (take_part(comma_separated, ',') == word) return true;
+  }
   return false;
 }
 
 /// Mounts of the cgroup2 hierarchy and of the version 1 `cpu` controller: "id parent dev ROOT POINT options ... - TYPE source SUPER".
 std::vector<Mount> cgroup_mounts(const std::string& root) {
   std::vector<Mount> mounts;
-  std::ifstream in(root + "/proc/self/mountinfo");
-  for (std::string line; std::getline(in, line);) {
+  const std::string text = read_system_file(root + "/proc/self/mountinfo");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_part(rest, '\n');
     const size_t dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
-    std::istringstream before(line.substr(0, dash)), after(line.substr(dash + 3));
-    std::string id, parent, device, type, source, super;
+    if (dash == std::string_view::npos) continue;
+    std::string_view before = line.substr(0, dash), after = line.substr(dash + 3);
+    for (int i = 0; i < 3; ++i) take_word(before);  // numbers of the mount, its parent and its device
     Mount mount;
-    before >> id >> parent >> device >> mount.root >> mount.point;
-    after >> type >> source >> super;
+    mount.root = take_word(before);
+    mount.point = take_word(before);
+    const std::string_view type = take_word(after);
+    take_word(after);  // the source
+    const std::string_view super = take_word(after);
     mount.v2 = type == "cgroup2";
     if (mount.v2 || (type == "cgroup" && lists(super, "cpu"))) mounts.push_back(mount);
   }
   return mounts;
 }
 
+/// The number of a word; nothing where it is none.
+std::optional<double> number_of(std::string_view word) {
+  const std::string text(word);
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  return end == text.c_str() ? std::nullopt : std::optional(number);
+}
+
 /// The quota of one group's folder in processors, 0 for none.
 double quota_of(const std::string& folder, bool v2) {
   double quota = -1, period = 0;
   if (v2) {
-    std::ifstream in(folder + "/cpu.max");
-    std::string first;
-    if (!(in >> first >> period) || first == "max") return 0;
-    quota = std::strtod(first.c_str(), nullptr);
+    const std::string text = read_system_file(folder + "/cpu.max");
+    std::string_view rest = text;
+    quota = number_of(take_word(rest)).value_or(0);  // "max" is none
+    period = number_of(take_word(rest)).value_or(0);
   } else {
-    std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
-    std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+    quota = number_of(read_system_file(folder + "/cpu.cfs_quota_us")).value_or(-1);
+    period = number_of(read_system_file(folder + "/cpu.cfs_period_us")).value_or(0);
   }
   return quota > 0 && period > 0 ? quota / period : 0;
 }
@@ -85,11 +97,13 @@ std::string below(const std::string& group, const std::string& mount_root) {
 double cgroup_cpu_quota(const std::string& root) {
   const std::vector<Mount> mounts = cgroup_mounts(root);
   double least = 0;
-  std::ifstream in(root + "/proc/self/cgroup");  // "hierarchy:controllers:group"
-  for (std::string line; std::getline(in, line);) {
+  const std::string text = read_system_file(root + "/proc/self/cgroup");  // "hierarchy:controllers:group"
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_part(rest, '\n');
     const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const std::string group(line.substr(second + 1));
     const bool v2 = controllers.empty();
     if (!v2 && !lists(controllers, "cpu")) continue;
     for (const Mount& mount : mounts) {

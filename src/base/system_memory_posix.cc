@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <charconv>
 #include <limits>
+#include <string>
 
 #include "base/fork_mutex.h"
+#include "base/system_files.h"
 
 namespace rh {
 
@@ -15,8 +17,9 @@ namespace {
 // Nothing where there is no such file or it holds no number ("max").
 size_t limit_in(const char* path) {
   size_t bytes = 0;
-  std::ifstream in(path);
-  return in >> bytes && bytes > 0 ? bytes : std::numeric_limits<size_t>::max();
+  const std::string text = read_system_file(path);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return error == std::errc() && bytes > 0 ? bytes : std::numeric_limits<size_t>::max();
 }
 
 }  // namespace

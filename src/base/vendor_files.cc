@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "base/dynamic_library.h"
@@ -72,12 +73,12 @@ std::string_view fault_of(const fs::path& file) {
   constexpr size_t kHeader = 64, kClass = 4, kSections = 40, kSectionSize = 58, kSectionCount = 60;
   std::error_code error;
   const uintmax_t size = fs::file_size(file, error);
-  std::ifstream stream(file, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(utf8(file).c_str(), "rb"), std::fclose);
   if (error || !stream) return {};
   char header[kHeader] = {};
-  stream.read(header, kHeader);
+  const size_t got = std::fread(header, 1, kHeader, stream.get());
   if (std::string_view(header, 4) != "\177ELF") return "is no library";
-  if (stream.gcount() < static_cast<std::streamsize>(kHeader)) return "is cut short";
+  if (got < kHeader) return "is cut short";
   if (header[kClass] != 2) return {};
   const uintmax_t sections = uintmax_t{number_at<uint16_t>(header + kSectionSize)} * number_at<uint16_t>(header + kSectionCount);
   return number_at<uint64_t>(header + kSections) + sections > size ? "is cut short" : "";
