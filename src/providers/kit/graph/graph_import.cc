@@ -116,9 +116,19 @@ class Importer {
     return graph_.add_input(name, type_of(value));
   }
 
+  /// Where a host tells of a result's size that it is 0, it may not have known it: ONNX Runtime does so for Attention of three dimensions.
+  static ValueType without_zeros(ValueType type) {
+    if (!type.is_tensor() || !type.tensor().has_rank()) return type;
+    TensorType known = type.tensor();
+    std::ranges::replace_if(*known.dims, [](const Dim& dim) { return dim.is_constant(0); }, Dim());
+    return known;
+  }
+
   void declare_outputs(const OrtNode& node) {
     for (const OrtValueInfo* output : list_of(host_, api_.Node_GetNumOutputs, api_.Node_GetOutputs, node)) {
-      if (output) own_value(*output);
+      if (!output) continue;
+      const ValueId id = own_value(*output);
+      graph_.set_type(id, without_zeros(graph_.value(id).type));
     }
   }
 
