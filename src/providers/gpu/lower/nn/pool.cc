@@ -1,16 +1,11 @@
 #include "ops/nn/pool.h"
 
 #include "providers/gpu/lower/nn/spatial.h"
-#include "providers/gpu/lower/operators.h"
-#include "providers/gpu/plan/lowering.h"
 
 namespace rh::gpu {
 
 kit::Support supports_pool(const NodeView& node) {
-  if (const int rank = rank_of(node, 0); rank < 3 || rank > kMostSpatial + 2) {
-    return kit::refuse(RhRefusalCode_SHAPE, "its kernel of {} is for 1 to {} spatial dimensions, not {}", node.op_type(), kMostSpatial,
-                       rank - 2);
-  }
+  if (kit::Support refusal = require_spatial(node)) return refusal;
   if (node.has_output(1)) return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of {} gives no indices", node.op_type());
   return require_types(node, 0, kFloats);
 }

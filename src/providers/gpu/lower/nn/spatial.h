@@ -1,11 +1,15 @@
 #pragma once
 
 #include "ops/nn/window.h"
-#include "tensor/shape.h"
+#include "providers/gpu/lower/operators.h"
+#include "providers/gpu/plan/lowering.h"
 
 namespace rh::gpu {
 
 inline constexpr int kMostSpatial = 3;
+
+/// Whether input 0 has as many spatial dimensions as kernels of windows take.
+kit::Support require_spatial(const NodeView& node);
 
 /// The sizes of depth, height and width that kernels of windows take: those that an operator lacks come first and are 1.
 template <typename Arguments>
@@ -26,5 +30,10 @@ void fill_window(Arguments& arguments, const ops::Window& window, const Shape& i
     }
   }
 }
+
+/// Of convolutions of inputs 0 by 1; the window becomes complete.
+ConvArguments conv_arguments(const NodeView& node, const Lowering& lowering, ops::Window& window, int64_t groups);
+/// Adds the launch of a convolution, with a bias in input 2 where there is one. The kernel's call ends in kPlainEpilogue.
+void launch_conv(const NodeView& node, Lowering& lowering, Kernel kernel, const LaunchSize& size, const ConvArguments& arguments);
 
 }  // namespace rh::gpu
