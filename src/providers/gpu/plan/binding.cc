@@ -111,12 +111,12 @@ class Binder {
 
 }  // namespace
 
-Binding bind(const Lowering& lowering, const MemoryPlan& memory, std::span<const ValueId> inputs, std::span<const ValueId> outputs,
+Binding bind(const Lowering& lowering, const MemoryPlan& memory, std::span<const ValueId> inputs,
              const std::map<ValueId, Tensor>& constants) {
   Binder binder(lowering, memory, inputs, constants);
   for (const Launch& launch : lowering.launches()) binder.add(launch);
   binder.add_addresses();
-  for (ValueId output : outputs) binder.outputs().push_back(lowering.shape(output));
+  for (ValueId output : lowering.graph().outputs()) binder.outputs().push_back(lowering.shape(output));
   return std::move(binder).take();
 }
 

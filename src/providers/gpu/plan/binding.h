@@ -31,7 +31,7 @@ struct Binding {
 };
 
 /// `memory` may be the plan of larger sizes. Throws Error where a value has no place in it, or is larger.
-Binding bind(const Lowering& lowering, const MemoryPlan& memory, std::span<const ValueId> inputs, std::span<const ValueId> outputs,
+Binding bind(const Lowering& lowering, const MemoryPlan& memory, std::span<const ValueId> inputs,
              const std::map<ValueId, Tensor>& constants);
 
 }  // namespace rh::gpu

@@ -18,7 +18,7 @@ ClassPlan::ClassPlan(std::shared_ptr<const Shared> shared, std::shared_ptr<const
       host_values_(std::move(host_values)),
       rooms_(kRooms, [this] { return std::make_unique<Room>(shared_->driver, memory_.bytes); }) {
   const StaticRegion region = source_->at(largest, host_values_);
-  Lowering lowering(region, shared_->driver->facts(), source_->constants(), source_->outputs());
+  Lowering lowering(region, shared_->driver->facts());
   lowering.run();
   memory_ = plan_memory(lowering);
   if (shared_->most_bytes > 0 && memory_.bytes > shared_->most_bytes) {
@@ -35,9 +35,9 @@ ClassPlan::ClassPlan(std::shared_ptr<const Shared> shared, std::shared_ptr<const
 
 Binding ClassPlan::bind_to(std::span<const Shape> shapes) const {
   const StaticRegion region = source_->at(shapes, host_values_);
-  Lowering lowering(region, shared_->driver->facts(), source_->constants(), source_->outputs());
+  Lowering lowering(region, shared_->driver->facts());
   lowering.run();
-  Binding made = gpu::bind(lowering, memory_, source_->inputs(), source_->outputs(), source_->constants());
+  Binding made = gpu::bind(lowering, memory_, source_->inputs(), region.constants);
   if (made.kernels != kernels_) fail(ErrorCode::ep_fail, "a run has other launches than its class");
   return made;
 }

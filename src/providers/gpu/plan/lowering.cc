@@ -69,9 +69,8 @@ std::string_view mover_name(DType dtype) {
   }
 }
 
-Lowering::Lowering(const StaticRegion& region, const DeviceFacts& device, const std::map<ValueId, Tensor>& constants,
-                   std::span<const ValueId> outputs)
-    : region_(region), device_(device), constants_(constants), outputs_(outputs.begin(), outputs.end()) {}
+Lowering::Lowering(const StaticRegion& region, const DeviceFacts& device)
+    : region_(region), device_(device), first_scratch_(region.graph->value_count()) {}
 
 Shape Lowering::shape(ValueId value) const {
   const ValueType& type = graph().value(value).type;
@@ -119,7 +118,7 @@ Root Lowering::root(ValueId value) const {
 }
 
 bool Lowering::is_host(ValueId value) const {
-  if (constants_.contains(value)) return false;
+  if (is_constant(value)) return false;
   if (region_.host.contains(value)) return true;
   const auto known = region_.contents.find(value);
   return graph().value(value).producer != kNoNode && known != region_.contents.end() && all_known(known->second);
@@ -140,6 +139,12 @@ std::vector<std::byte> Lowering::host_bytes(ValueId value) const {
     }
   }
   return bytes;
+}
+
+ValueId Lowering::scratch(DType dtype, const Shape& shape) {
+  SymbolicShape dims;
+  for (int64_t size : shape) dims.emplace_back(size);
+  return region_.graph->add_value(fmt::format("scratch of {}", graph().node(node_).display_name()), ValueType::tensor(dtype, std::move(dims)));
 }
 
 void Lowering::add(Launch launch) { launches_.push_back(std::move(launch)); }
@@ -204,12 +209,13 @@ void Lowering::run() {
 // An output has memory of its own, which the launch that makes it writes; of a view, an input, a constant, or what is another output as
 // well, it is a copy.
 void Lowering::finish_outputs() {
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const ValueId output = outputs_[i];
+  const std::vector<ValueId>& outputs = graph().outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId output = outputs[i];
     const Root at = root(output);
-    const bool is_made = graph().value(at.value).producer != kNoNode && !is_host(at.value) && !is_constant(at.value);
+    const bool is_own = is_made(at.value) && !is_host(at.value) && !is_constant(at.value);
     const bool is_whole = at.offset == 0 && shape(at.value).elements() == shape(output).elements();
-    if (is_made && is_whole && output_of_.emplace(at.value, static_cast<int>(i)).second) continue;
+    if (is_own && is_whole && output_of_.emplace(at.value, static_cast<int>(i)).second) continue;
     node_ = graph().value(output).producer;
     copy_to(output, {offsetof(MoveArguments, to), output, true, static_cast<int>(i)});
   }

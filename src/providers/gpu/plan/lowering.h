@@ -53,7 +53,8 @@ struct Launch {
 struct StaticRegion {
   std::shared_ptr<Graph> graph;
   KnownContents contents;
-  std::map<ValueId, Tensor> host;  ///< of the region's inputs in host memory
+  std::map<ValueId, Tensor> host;       ///< of the region's inputs in host memory
+  std::map<ValueId, Tensor> constants;  ///< those that are in the device's memory
 };
 
 /// Where a value's bytes are: those of a root, from an offset on.
@@ -65,9 +66,7 @@ struct Root {
 /// What operators write their launches to.
 class Lowering {
  public:
-  /// `constants`: those that are in the device's memory.
-  Lowering(const StaticRegion& region, const DeviceFacts& device, const std::map<ValueId, Tensor>& constants,
-           std::span<const ValueId> outputs);
+  Lowering(const StaticRegion& region, const DeviceFacts& device);
 
   const Graph& graph() const { return *region_.graph; }
   const DeviceFacts& device() const { return device_; }
@@ -99,6 +98,10 @@ class Lowering {
   void add(Launch launch);
   /// The launch that makes a value which one node alone takes; it is no longer among the launches. Nothing where it is none that was open.
   std::optional<Launch> take_open(ValueId value);
+  /// A value of the launches' own, in the planned memory.
+  ValueId scratch(DType dtype, const Shape& shape);
+  /// Whether launches make a value, and not the caller.
+  bool is_made(ValueId value) const { return graph().value(value).producer != kNoNode || value >= first_scratch_; }
   /// Adds a launch that copies all elements.
   void copy(ValueId from, ValueId to);
   /// `made` is bytes of `of`, from an offset on: no launch.
@@ -114,7 +117,7 @@ class Lowering {
   /// Whether the value's bytes are written into the arguments: it is known on the host.
   bool is_host(ValueId value) const;
   std::vector<std::byte> host_bytes(ValueId value) const;
-  bool is_constant(ValueId value) const { return constants_.contains(value); }
+  bool is_constant(ValueId value) const { return region_.constants.contains(value); }
   const std::vector<Launch>& launches() const { return launches_; }
   /// The output in whose memory a root is made; -1: none.
   int output_of(ValueId root) const;
@@ -137,14 +140,13 @@ class Lowering {
 
   const StaticRegion& region_;
   const DeviceFacts& device_;
-  const std::map<ValueId, Tensor>& constants_;
-  std::vector<ValueId> outputs_;
   std::map<ValueId, Root> views_;
   std::map<ValueId, Chain> pending_;
   std::map<ValueId, int> output_of_;  // by root
   std::vector<Launch> launches_;
   std::map<ValueId, size_t> open_;  // launches by what they make
   NodeId node_ = kNoNode;
+  ValueId first_scratch_;
 };
 
 /// The end of a kernel's call that stores results as they are; in its place the name of a generated type stands.

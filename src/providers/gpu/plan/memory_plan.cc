@@ -26,8 +26,7 @@ MemoryPlan plan_memory(const Lowering& lowering) {
     for (const Operand& operand : launch.operands) {
       if (operand.output >= 0 || operand.value == kNoValue) continue;
       const ValueId root = lowering.root(operand.value).value;
-      const bool is_made = lowering.graph().value(root).producer != kNoNode;
-      if (!is_made || lowering.is_host(root) || lowering.is_constant(root) || lowering.output_of(root) >= 0) continue;
+      if (!lowering.is_made(root) || lowering.is_host(root) || lowering.is_constant(root) || lowering.output_of(root) >= 0) continue;
       const size_t bytes = aligned(bytes_of(lowering.dtype(root), lowering.shape(root).elements()));
       const auto at = by_value.emplace(root, Lived{root, bytes, i, i}).first;
       at->second.last = i;

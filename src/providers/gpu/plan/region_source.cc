@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/gpu/plan/known_branches.h"
 #include "providers/gpu/plan/region_passes.h"
 
 namespace rh::gpu {
@@ -25,34 +26,45 @@ ValueType static_type(DType dtype, const Shape& shape) {
   return ValueType::tensor(dtype, std::move(dims));
 }
 
+/// Makes constants of the nodes that give one, those of branches too.
+void lift_constant_nodes(Graph& graph) {
+  for (NodeId id : graph.nodes()) {
+    Graph::for_each_subgraph(graph.mutable_node(id), [](Graph& branch) { lift_constant_nodes(branch); });
+    const Node& node = graph.node(id);
+    if (node.op_type != "Constant" || !node.domain.empty()) continue;
+    const ValueId made = node.outputs[0];
+    const Tensor value = NodeView(graph, node).tensor("value")->clone();
+    graph.remove_node(id);
+    graph.set_initializer(made, value);
+    graph.set_type(made, static_type(value.dtype(), value.shape()));
+  }
+}
+
+bool is_uploaded(const Tensor* tensor) { return tensor && tensor->dtype() != DType::string && tensor->bytes() > 0; }
+
+void collect_of_branches(const Graph& graph, std::vector<Tensor>& tensors) {
+  for (NodeId id : graph.nodes()) {
+    Graph::for_each_subgraph(graph.node(id), [&](const Graph& branch) {
+      for (ValueId value = 0; value < branch.value_count(); ++value) {
+        if (const Tensor* tensor = branch.value(value).constant_tensor(); is_uploaded(tensor)) tensors.push_back(*tensor);
+      }
+      collect_of_branches(branch, tensors);
+    });
+  }
+}
+
 }  // namespace
 
 RegionSource::RegionSource(const kit::Region& region, bool recognises)
     : graph_(region.graph->clone()),
       inputs_(region.inputs),
-      outputs_(region.outputs),
       host_inputs_(region.host_inputs),
       sizes_(sizes_of(region)) {
   graph_->set_outputs(region.outputs);
   graph_->set_inputs(region.inputs);
-  lift_constant_nodes();
-  if (recognises) {
-    graph_ = recognised(*graph_);
-    outputs_ = graph_->outputs();
-  }
+  lift_constant_nodes(*graph_);
+  if (recognises) graph_ = recognised(*graph_);
   upload(region);
-}
-
-void RegionSource::lift_constant_nodes() {
-  for (NodeId id : graph_->nodes()) {
-    const Node& node = graph_->node(id);
-    if (node.op_type != "Constant" || !node.domain.empty()) continue;
-    const ValueId made = node.outputs[0];
-    const Tensor value = NodeView(*graph_, node).tensor("value")->clone();
-    graph_->remove_node(id);
-    graph_->set_initializer(made, value);
-    graph_->set_type(made, static_type(value.dtype(), value.shape()));
-  }
 }
 
 void RegionSource::upload(const kit::Region& region) {
@@ -65,6 +77,8 @@ void RegionSource::upload(const kit::Region& region) {
     ids.push_back(id);
     owned.push_back(*tensor);
   }
+  collect_of_branches(*graph_, owned);
+  has_branches_ = std::ranges::any_of(graph_->nodes(), [&](NodeId id) { return graph_->node(id).op_type == "If"; });
   for (const Tensor& tensor : owned) tensors.push_back(&tensor);
   const std::vector<Tensor> there = region.constants->upload(tensors);
   region.constants->keep(std::make_shared<const std::vector<Tensor>>(owned));
@@ -73,12 +87,13 @@ void RegionSource::upload(const kit::Region& region) {
     graph_->set_type(ids[i], static_type(owned[i].dtype(), owned[i].shape()));
     graph_->set_initializer(ids[i], owned[i].bytes() <= kSmallBytes ? Value(owned[i].clone()) : Value());
   }
+  for (size_t i = ids.size(); i < owned.size(); ++i) of_branches_.emplace(owned[i].raw(), there[i]);
 }
 
 bool RegionSource::has_host_inputs() const { return std::ranges::find(host_inputs_, true) != host_inputs_.end(); }
 
 StaticRegion RegionSource::at(std::span<const Shape> shapes, std::span<const Tensor> host_values) const {
-  StaticRegion region{graph_->clone(), {}, {}};
+  StaticRegion region{graph_->clone(), {}, {}, constants_};
   Graph& graph = *region.graph;
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -91,7 +106,13 @@ StaticRegion RegionSource::at(std::span<const Shape> shapes, std::span<const Ten
   }
   graph.set_inputs(inputs);
   for (const auto& [id, value] : region.host) graph.set_initializer(id, value);
-  region.contents = infer_types(graph);
+  region.contents = has_branches_ ? inline_known_branches(graph) : infer_types(graph);
+  for (ValueId id = 0; has_branches_ && id < graph.value_count(); ++id) {
+    const Tensor* tensor = graph.value(id).constant_tensor();
+    if (const auto there = of_branches_.find(tensor ? tensor->raw() : nullptr); there != of_branches_.end()) {
+      region.constants.emplace(id, there->second);
+    }
+  }
   return region;
 }
 

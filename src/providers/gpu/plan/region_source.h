@@ -22,20 +22,19 @@ class RegionSource {
   StaticRegion at(std::span<const Shape> shapes, std::span<const Tensor> host_values) const;
 
   const std::vector<ValueId>& inputs() const { return inputs_; }
-  const std::vector<ValueId>& outputs() const { return outputs_; }
-  const std::map<ValueId, Tensor>& constants() const { return constants_; }
   const kit::PlanSizes& sizes() const { return sizes_; }
   bool is_on_host(size_t input) const { return input < host_inputs_.size() && host_inputs_[input]; }
   bool has_host_inputs() const;
 
  private:
-  void lift_constant_nodes();
   void upload(const kit::Region& region);
 
   std::shared_ptr<Graph> graph_;
-  std::vector<ValueId> inputs_, outputs_;
+  std::vector<ValueId> inputs_;
   std::vector<bool> host_inputs_;
   std::map<ValueId, Tensor> constants_;
+  std::map<const void*, Tensor> of_branches_;  ///< by where they are on the host
+  bool has_branches_ = false;
   kit::PlanSizes sizes_;
 };
 

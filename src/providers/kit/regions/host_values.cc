@@ -103,16 +103,15 @@ bool is_small(const ValueType& type) {
   return type.is_tensor() && type.tensor().has_rank() && type.tensor().rank() <= 1 && type.tensor().dtype != DType::string;
 }
 
-/// A node whose operands and results are small, of an operator with which sizes are computed.
+bool is_of_shapes(const Node& node) { return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size"); }
+
+}  // namespace
+
 bool is_host_arithmetic(const Graph& graph, const Node& node) {
   const auto fits = [&](ValueId id) { return id == kNoValue || graph.value(id).is_constant() || is_small(graph.value(id).type); };
   return node.domain.empty() && std::ranges::find(kArithmetic, std::string_view(node.op_type)) != std::end(kArithmetic) &&
          std::ranges::all_of(node.inputs, fits) && std::ranges::all_of(node.outputs, fits);
 }
-
-bool is_of_shapes(const Node& node) { return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size"); }
-
-}  // namespace
 
 uint64_t steering_inputs(const NodeView& node) {
   const auto row = node.domain().empty() ? kSteering.find(node.op_type()) : kSteering.end();
