@@ -17,6 +17,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 from vendor_runtime import HOSTS, PROVIDERS, VendorRuntime, owners, refusals, write_counts  # noqa: E402, I001
+import attention_nodes  # noqa: E402
 import dense_nodes  # noqa: E402
 import element_nodes  # noqa: E402
 import numpy as np  # noqa: E402
@@ -25,7 +26,7 @@ from backend_cases.workers import Pool  # noqa: E402
 from draws import Draw, Fixed  # noqa: E402
 from onnx import helper, numpy_helper  # noqa: E402
 
-FAMILIES = {**dense_nodes.FAMILIES, **element_nodes.FAMILIES}
+FAMILIES = {**attention_nodes.FAMILIES, **dense_nodes.FAMILIES, **element_nodes.FAMILIES}
 BOUNDS = {"float16": 2e-2, "float32": 3e-4}
 OPEN, CLOSED = True, False
 
@@ -105,7 +106,7 @@ def verdict(runtimes, case):
         try:
             session = runtimes.session(data, threads)
         except Exception as error:
-            return "fails", f"{drawn.op}, {where}: {error}"[:300]
+            return "fails", f"{drawn.op}, {where}: {error}"[:900]
         if not owners(session)[runtimes.provider]:
             reasons |= {reason for _, reason in refusals(session, runtimes.provider)}
             continue
@@ -114,7 +115,7 @@ def verdict(runtimes, case):
             try:
                 actual = session.run(None, feeds)
             except Exception as error:
-                errors.append(f"{drawn.op}, {where}: {error}"[:300])
+                errors.append(f"{drawn.op}, {where}: {error}"[:900])
                 break
             for i, (e, a) in enumerate(zip(expected, actual, strict=True)):
                 if found := difference(np.asarray(e), np.asarray(a), steps_of(drawn)):

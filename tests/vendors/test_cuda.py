@@ -266,3 +266,26 @@ def test_a_node_that_is_left_to_the_cpu(host):
             feed = {"x": floats(n, 64, seed=n)}
             np.testing.assert_allclose(ours.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-4, atol=1e-3)
         del ours
+
+
+@hosts
+@pytest.mark.parametrize("bits", [4, 8])
+def test_blocks_that_go_by_index(host, bits):
+    """MatMulNBits whose scales belong to places along K as g_idx says."""
+    rng = np.random.default_rng(bits)
+    constants = {
+        "codes": rng.integers(0, 256, (6, 2, 32 * bits // 8)).astype(np.uint8),
+        "scales": rng.random(12).astype(np.float32),
+        "groups": rng.integers(0, 2, 64).astype(np.int32),
+    }
+    attributes = {"K": 64, "N": 6, "bits": bits, "block_size": 32}
+    node = helper.make_node("MatMulNBits", ["x", "codes", "scales", "", "groups"], ["y"], domain="com.microsoft", **attributes)
+    model = onnx.load_from_string(model_of([node], [tensor("x", ["N", 64])], [tensor("y", ["N", 6])], constants))
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    model = model.SerializeToString()
+    feeds = [{"x": floats(n, 64, seed=n)} for n in (1, 70)]
+    with registered(host, CUDA):
+        ours, reference = made(host, model), roundhouse.InferenceSession(model, providers=[CPU])
+        for feed in feeds:
+            np.testing.assert_allclose(ours.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-4, atol=1e-4)
+        del ours

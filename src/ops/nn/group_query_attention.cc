@@ -72,6 +72,20 @@ GroupQueryAttention GroupQueryAttention::read(const NodeView& node) {
   return op;
 }
 
+namespace {
+
+/// Of the present caches.
+Dim rows_of(const InferenceContext& context) {
+  const auto total = context.input_contents(6);
+  if (!total || total->size() != 1 || total->front().is_unknown()) return context.fresh_symbol();
+  if (!context.has_input(3)) return total->front();
+  const TensorType& past = context.input_tensor(3);
+  if (!past.has_rank() || past.rank() != 4) return context.fresh_symbol();
+  return Dim::apply(Dim::Function::max, (*past.dims)[2], total->front());
+}
+
+}  // namespace
+
 void infer(const GroupQueryAttention& op, InferenceContext& context) {
   const TensorType& q = context.input_tensor(0);
   context.set_output(0, q.dtype);
@@ -87,6 +101,11 @@ void infer(const GroupQueryAttention& op, InferenceContext& context) {
     width = dims[2].is_constant() ? Dim(dims[2].value() / (op.heads + 2 * op.kv_heads) * op.heads) : Dim();
   }
   context.set_output(0, q.dtype, SymbolicShape{dims[0], dims[1], width});
+  if (!width.is_constant() || op.keeps_window) return;
+  const int64_t depth = width.value() / op.heads, row = op.cache_bits == 4 ? (depth + 1) / 2 : depth;
+  const SymbolicShape present{dims[0], op.kv_heads, rows_of(context), row};
+  context.set_output(1, cache, present);
+  context.set_output(2, cache, present);
 }
 
 }  // namespace rh::ops

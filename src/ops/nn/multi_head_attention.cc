@@ -1,5 +1,7 @@
 #include "ops/nn/multi_head_attention.h"
 
+#include <optional>
+
 #include "ops/nn/heads.h"
 #include "ops/registry.h"
 
@@ -21,11 +23,49 @@ MultiHeadAttention MultiHeadAttention::read(const NodeView& node) {
   return op;
 }
 
+namespace {
+
+/// New keys or values as [batch, heads, length, depth]; nothing where that is not known.
+std::optional<SymbolicShape> new_rows(const MultiHeadAttention& op, const InferenceContext& context, int input) {
+  const TensorType& x = context.input_tensor(input);
+  if (!x.has_rank()) return std::nullopt;
+  const SymbolicShape& dims = *x.dims;
+  if (dims.size() == 4) return dims;
+  if (dims.size() == 5) return SymbolicShape{dims[0], op.heads, dims[1], dims[4]};
+  if (dims.size() != 3 || !dims[2].is_constant()) return std::nullopt;
+  return SymbolicShape{dims[0], op.heads, dims[1], dims[2].value() / op.heads};
+}
+
+void infer_present(const MultiHeadAttention& op, InferenceContext& context, int input, int past_input, int output) {
+  std::optional<SymbolicShape> rows = new_rows(op, context, input);
+  if (!rows) return;
+  if (context.has_input(past_input)) {
+    const TensorType& past = context.input_tensor(past_input);
+    if (!past.has_rank() || past.rank() != 4) return;
+    const Dim& held = (*past.dims)[2];
+    (*rows)[2] = context.has_input(op.past_length()) ? held : (*rows)[2] + held;
+  }
+  context.set_output(output, context.input_dtype(0), std::move(*rows));
+}
+
+void infer_presents(const MultiHeadAttention& op, InferenceContext& context) {
+  if (op.is_decoder) return;
+  const TensorType& q = context.input_tensor(0);
+  const bool is_packed = q.rank() == 5;
+  if (!is_packed && !context.has_input(1)) return;
+  const int key = is_packed ? 0 : 1, value = is_packed ? 0 : context.has_input(2) ? 2 : 1;
+  infer_present(op, context, key, op.past_key(), 1);
+  infer_present(op, context, value, op.past_value(), 2);
+}
+
+}  // namespace
+
 void infer(const MultiHeadAttention& op, InferenceContext& context) {
   const TensorType& q = context.input_tensor(0);
   const NodeView& node = context.node();
   for (int i = 0; i < 4; ++i) context.set_output(i, q.dtype);
   if (!q.has_rank()) return;
+  infer_presents(op, context);
   const SymbolicShape& dims = *q.dims;
   if (dims.size() == 5) {
     context.set_output(0, q.dtype, SymbolicShape{dims[0], dims[1], dims[2] * dims[4]});

@@ -43,6 +43,14 @@ void infer(const ProjectedAttention& op, InferenceContext& context) {
     width = Dim((*weights.dims)[1].value() / 3);
   }
   context.set_output(0, dtype, SymbolicShape{(*x.dims)[0], (*x.dims)[1], width});
+  if (!width.is_constant()) return;
+  Dim rows = (*x.dims)[1];
+  if (context.has_input(op.past())) {
+    const TensorType& past = context.input_tensor(op.past());
+    if (!past.has_rank() || past.rank() != 5) return;
+    rows = op.shares_buffer ? (*past.dims)[3] : rows + (*past.dims)[3];
+  }
+  context.set_output(1, dtype, SymbolicShape{2, (*x.dims)[0], op.heads, rows, width.value() / op.heads});
 }
 
 }  // namespace rh::ops

@@ -6,7 +6,6 @@
 
 #include "providers/gpu/executable.h"
 #include "providers/gpu/lower/operators.h"
-#include "providers/kit/regions/host_values.h"
 
 namespace rh::gpu {
 
@@ -44,7 +43,7 @@ Provider::Provider(const kit::Setup& setup, const Vendor& vendor, const Settings
 
 kit::Support Provider::supports(const NodeView& node) const { return supports_node(node); }
 
-uint64_t Provider::host_inputs(const NodeView& node) const { return kit::steering_inputs(node); }
+uint64_t Provider::host_inputs(const NodeView& node) const { return host_inputs_of(node); }
 
 std::unique_ptr<kit::Executable> Provider::compile(const kit::Region& region) { return make_executable(shared_, region); }
 

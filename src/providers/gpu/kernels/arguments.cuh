@@ -219,25 +219,61 @@ struct CodesProductArguments {
   const void* a;
   const void* codes;
   const void* scales;
-  const void* zeros;  // may be null, as may the bias
+  const void* zeros;  // may be null, as may what follows
   const void* bias;
+  const void* groups;  // int [k]: the block whose scale and zero point are those of a place along k
   void* c;
   long long m, n, k, block, blocks;
 };
 
-/// Strides of batch, head, row and column, in elements.
+/// Queries, keys or values as they come: strides of batch, head, row and column, in elements.
+struct HeadRows {
+  const void* data;
+  const void* bias;  // [heads, depth], may be null
+  long long strides[4];
+};
+
+/// Of each sequence: rows before the new ones, new ones, room for all. Where `ends` are given, each sequence has as many rows before as its
+/// last row's number says; `is_first`: none.
+struct SequenceRows {
+  const void* ends;  // int, may be null
+  long long past, added, capacity;
+  int is_first;
+};
+
+/// Angles [rows, half] by which the first 2 half elements of heads turn.
+struct HeadRotation {
+  const void* cosines;  // may be null: nothing turns
+  const void* sines;
+  const void* positions;  // long long [batch, length]; null: they follow those before
+  long long half, rows, length;
+  int interleaved;
+};
+
 struct AttentionArguments {
-  const void* q;
-  const void* k;
-  const void* v;
-  const void* mask;  // may be null
+  HeadRows q, k, v;
+  const void* mask;  // may be null, as may what follows
   const void* key_mask;
+  const void* ranges;  // int [batch] ends of keys that are not hidden, then [batch] starts
+  const void* sinks;   // a logit of each head, without a key; 0 where `is_smooth`
   void* y;
   long long batches, heads, key_heads, value_heads, queries, keys, depth, value_depth;
-  long long q_strides[4], k_strides[4], v_strides[4], mask_strides[4], key_mask_strides[4], y_strides[4];
-  long long past, left_window, right_window;  // windows: -1: all
-  float scale, softcap, masked, masked_score;
-  int replaces_masked, masked_is_zero, nan_is_zero, masked_rows_are_zero;
+  long long mask_strides[4], key_mask_strides[4], y_strides[4];
+  long long left_window, right_window;  // -1: all
+  SequenceRows sequences;
+  HeadRotation turn;  // of queries
+  float scale, softcap, masked, masked_score, hidden;
+  int replaces_masked, masked_is_zero, nan_is_zero, masked_rows_are_zero, has_starts, sees_ends, is_smooth;
+};
+
+struct AppendArguments {
+  const void* past;  // [batches, heads, past_capacity, depth], may be null
+  HeadRows rows;
+  void* to;
+  long long batches, heads, depth, past_capacity;
+  SequenceRows sequences;
+  HeadRotation turn;
+  int keeps_rest;  // of the past, behind the new rows
 };
 
 struct RotaryArguments {

@@ -13,11 +13,7 @@ struct Same<A, A> {
 
 constexpr int kAttentionThreads = 256, kMostColumns = 32;  // of a thread
 
-__device__ inline long long offset_of(const long long (&strides)[4], long long batch, long long head, long long row, long long column) {
-  return batch * strides[0] + head * strides[1] + row * strides[2] + column * strides[3];
-}
-
-/// M: of the mask; false hides a key.
+/// M: of the mask; false hides a key, and so does an int that is not above 0, though not wholly.
 template <class T, class M>
 __device__ inline float score_of(const AttentionArguments& a, float product, long long batch, long long head, long long query,
                                  long long key, bool& is_zero) {
@@ -25,15 +21,28 @@ __device__ inline float score_of(const AttentionArguments& a, float product, lon
   if (a.softcap != 0.0f) score = a.softcap * m_tanh(score / a.softcap);
   if (a.mask) {
     const long long at = offset_of(a.mask_strides, batch, head, query, key);
-    const float mask = Same<M, bool>::kIs ? (static_cast<const bool*>(a.mask)[at] ? 0.0f : -infinity()) : (float)load<M>(a.mask, at);
+    float mask = (float)load<M>(a.mask, at);
+    if (Same<M, bool>::kIs) mask = mask != 0.0f ? 0.0f : -infinity();
+    if (Same<M, int>::kIs) mask = mask > 0.0f ? 0.0f : a.hidden;
     if (a.replaces_masked && mask == a.masked) {
       is_zero = a.masked_is_zero != 0;
       return a.masked_score;
     }
     score += mask;
   }
+  if (a.ranges) {
+    const int* ends = static_cast<const int*>(a.ranges);
+    if (key >= ends[batch] || (a.has_starts && key < ends[a.batches + batch])) score += a.hidden;
+  }
   if (a.key_mask) score += (float)load<T>(a.key_mask, offset_of(a.key_mask_strides, batch, head, query, key));
   return score;
+}
+
+/// Keys that a sequence has. Those behind the last row that is numbered are none.
+__device__ inline long long keys_of(const AttentionArguments& a, long long batch, long long before) {
+  if (!a.sequences.ends) return a.keys;
+  if (!a.sees_ends) return before + a.sequences.added < a.keys ? before + a.sequences.added : a.keys;
+  return bounded((long long)static_cast<const int*>(a.sequences.ends)[batch] + 1, 0, a.keys);
 }
 
 template <class T, class M, int kRows>
@@ -49,19 +58,24 @@ __device__ void attention(const AttentionArguments& a) {
   for (long long work = blockIdx.x; work < tiles * a.heads * a.batches; work += gridDim.x) {
     const long long first = work % tiles * kRows, head = work / tiles % a.heads, batch = work / tiles / a.heads;
     const long long k_head = head / (a.heads / a.key_heads), v_head = head / (a.heads / a.value_heads), query = first + row;
+    const long long before = rows_before(a.sequences, batch);
     for (long long i = threadIdx.x; i < kRows * a.depth; i += kAttentionThreads) {
       const long long at = first + i / a.depth;
-      qs[i] = at < a.queries ? (float)load<T>(a.q, offset_of(a.q_strides, batch, head, at, i % a.depth)) : 0.0f;
+      qs[i] = at < a.queries ? (float)turned_element<T>(a.q, a.turn, before, batch, head, at, i % a.depth, a.depth) : 0.0f;
     }
-    float top = -infinity(), sum = 0.0f, results[kMostColumns] = {};
-    const long long own = query + a.past;
-    const long long end = a.right_window >= 0 && own + a.right_window + 1 < a.keys ? own + a.right_window + 1 : a.keys;
+    const float sink = a.sinks ? (float)load<T>(a.sinks, head) : a.is_smooth ? 0.0f : -infinity();
+    float top = sink, sum = a.sinks || a.is_smooth ? 1.0f : 0.0f, results[kMostColumns] = {};
+    const long long own = query + before, seen_keys = keys_of(a, batch, before);
+    const long long end = a.right_window >= 0 && own + a.right_window + 1 < seen_keys ? own + a.right_window + 1 : seen_keys;
     const long long begin = a.left_window >= 0 && own > a.left_window ? own - a.left_window : 0;
-    for (long long key0 = 0; key0 < a.keys; key0 += kRows) {
+    // Keys that some query of the block sees. What lies behind those of the sequence may be anything.
+    const long long last = first + kRows + before + a.right_window, far = a.right_window >= 0 && last < seen_keys ? last : seen_keys;
+    const long long near = a.left_window >= 0 && first + before > a.left_window ? (first + before - a.left_window) / kRows * kRows : 0;
+    for (long long key0 = near; key0 < far; key0 += kRows) {
       __syncthreads();
       for (long long i = threadIdx.x; i < kRows * a.depth; i += kAttentionThreads) {
         const long long at = key0 + i / a.depth;
-        ks[i] = at < a.keys ? (float)load<T>(a.k, offset_of(a.k_strides, batch, k_head, at, i % a.depth)) : 0.0f;
+        ks[i] = at < seen_keys ? (float)head_element<T>(a.k, batch, k_head, at, i % a.depth, a.depth) : 0.0f;
       }
       __syncthreads();
       float tile_top = top;
@@ -86,7 +100,7 @@ __device__ void attention(const AttentionArguments& a) {
       for (int c = 0; c < kMostColumns; ++c) results[c] *= factor;
       for (long long i = threadIdx.x; i < kRows * a.value_depth; i += kAttentionThreads) {
         const long long at = key0 + i / a.value_depth;
-        ks[i] = at < a.keys ? (float)load<T>(a.v, offset_of(a.v_strides, batch, v_head, at, i % a.value_depth)) : 0.0f;
+        ks[i] = at < seen_keys ? (float)head_element<T>(a.v, batch, v_head, at, i % a.value_depth, a.value_depth) : 0.0f;
       }
       __syncthreads();
       for (int j = 0; j < kRows; ++j) {

@@ -29,23 +29,28 @@ __device__ inline int code_at(const unsigned char* bytes, long long number) {
   return bytes[number / kEach] >> (number % kEach * kBits) & ((1 << kBits) - 1);
 }
 
+/// One that is not there is brought among those that are.
+__device__ inline long long bounded_group(long long group, long long blocks) { return group < 0 ? 0 : group < blocks ? group : blocks - 1; }
+
 /// kZeros: 0 none, 1 codes, 2 of T.
 template <class T, int kBits, int kZeros, class Epilogue>
 __device__ void codes_gemm(const CodesProductArguments& a) {
   using C = compute_t<T>;
   const unsigned char* codes = static_cast<const unsigned char*>(a.codes);
   const unsigned char* zeros = static_cast<const unsigned char*>(a.zeros);
+  const int* groups = static_cast<const int*>(a.groups);
   const long long down = (a.m + kTile - 1) / kTile, across = (a.n + kTile - 1) / kTile;
   const long long zero_row = (a.blocks * kBits + 7) / 8, block_bytes = a.block * kBits / 8;
   for (long long tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     gemm_tile<C>(
         a.m, a.n, a.k, tile / across * kTile, tile % across * kTile, [&](long long row, long long k) { return load<T>(a.a, row * a.k + k); },
         [&](long long k, long long column) {
-          const long long block = k / a.block, number = column * a.blocks + block;
+          const long long block = k / a.block, group = groups ? bounded_group(groups[k], a.blocks) : block;
+          const long long number = column * a.blocks + group;
           C zero = (C)(1 << (kBits - 1));
-          if (kZeros == 1) zero = (C)code_at<kBits>(zeros + column * zero_row, block);
+          if (kZeros == 1) zero = (C)code_at<kBits>(zeros + column * zero_row, group);
           if (kZeros == 2) zero = load<T>(a.zeros, number);
-          return ((C)code_at<kBits>(codes + number * block_bytes, k % a.block) - zero) * load<T>(a.scales, number);
+          return ((C)code_at<kBits>(codes + (column * a.blocks + block) * block_bytes, k % a.block) - zero) * load<T>(a.scales, number);
         },
         [&](long long row, long long column, C sum) {
           if (a.bias) sum += load<T>(a.bias, column);

@@ -1,11 +1,13 @@
 #include "providers/gpu/lower/operators.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "providers/gpu/kernels/arguments.cuh"
 #include "providers/gpu/lower/elementwise/elementwise.h"
 #include "providers/gpu/plan/lowering.h"
+#include "providers/kit/regions/host_values.h"
 
 namespace rh::gpu {
 
@@ -16,6 +18,13 @@ namespace rh::gpu {
 #undef RH_GPU_OPERATOR
 
 namespace {
+
+/// Lengths of caches, which say how large the results are.
+struct Length {
+  std::string_view op_type;
+  int input;
+};
+constexpr Length kLengths[] = {{"Attention", 6}, {"GroupQueryAttention", 6}, {"MultiHeadAttention", 8}};
 
 using Key = std::pair<std::string_view, std::string_view>;
 
@@ -58,9 +67,10 @@ void collect_symbols(const NodeView& node, const std::vector<ValueId>& values, s
   }
 }
 
-// Sizes that only a run of the node itself tells: memory and launches are planned before.
+// Sizes that only a run of the node itself tells: memory and launches are planned before. Those by a length are planned once it is known.
 kit::Support check_sizes(const NodeView& node) {
   if (node.op_type() == "If") return {};  // those of what its branches have are looked at
+  if (node.domain() == "com.microsoft" && host_inputs_of(node) != 0) return {};
   std::set<std::string, std::less<>> given;
   collect_symbols(node, node.node().inputs, given);
   for (size_t i = 0; i < node.node().outputs.size(); ++i) {
@@ -76,6 +86,13 @@ kit::Support check_sizes(const NodeView& node) {
 }
 
 }  // namespace
+
+uint64_t host_inputs_of(const NodeView& node) {
+  const uint64_t standard = kit::steering_inputs(node);
+  if (node.domain() != "com.microsoft") return standard;
+  const auto* row = std::ranges::find(kLengths, node.op_type(), &Length::op_type);
+  return row == std::end(kLengths) ? standard : standard | uint64_t{1} << row->input;
+}
 
 const Operator* find_operator(std::string_view domain, std::string_view op_type) {
   const auto at = operators().find(Key(domain, op_type));
@@ -98,6 +115,10 @@ kit::Support supports_node(const NodeView& node) {
 }
 
 DType dtype_of_input(const NodeView& node, int input) { return node.input_type(input).tensor().dtype; }
+
+ValueId input_of(const NodeView& node, int i) { return node.has_input(i) ? node.node().inputs[static_cast<size_t>(i)] : kNoValue; }
+
+ValueId output_of(const NodeView& node, int i) { return node.has_output(i) ? node.node().outputs[static_cast<size_t>(i)] : kNoValue; }
 
 int rank_of(const NodeView& node, int input) { return node.input_type(input).tensor().rank(); }
 

@@ -30,6 +30,19 @@ void set_strides(long long (&to)[4], const Matrices& from, int64_t batches) {
   to[3] = from.column_stride;
 }
 
+int64_t bytes_of_elements(const Lowering& lowering, ValueId value, int64_t elements) {
+  return elements * static_cast<int64_t>(bytes_of(lowering.dtype(value), 1));
+}
+
+void check_heads(const AttentionCall& call) {
+  const Matrices &q = call.q.at, &k = call.k.at, &v = call.v.at;
+  const bool fit = q.columns == k.columns && k.rows == v.rows && k.heads > 0 && v.heads > 0 && call.y_at.heads % k.heads == 0 &&
+                   call.y_at.heads % v.heads == 0;
+  if (fit) return;
+  fail(ErrorCode::invalid_argument, "attention: {} queries of {} heads and {} elements, {} keys of {} and {}, and {} values of {} do not fit",
+       q.rows, q.heads, q.columns, k.rows, k.heads, k.columns, v.rows, v.heads);
+}
+
 }  // namespace
 
 Matrices matrices_of(const Shape& shape, bool length_first, int64_t part) {
@@ -65,23 +78,57 @@ Matrices matrices_of_heads(const Shape& shape, int64_t heads) {
           .row_stride = shape[2]};
 }
 
+void put_heads(HeadRows& to, size_t at, const Heads& heads, int64_t batches, const Lowering& lowering, std::vector<Operand>& operands) {
+  set_strides(to.strides, heads.at, batches);
+  operands.push_back({.at = at + offsetof(HeadRows, data),
+                      .value = heads.value,
+                      .offset = bytes_of_elements(lowering, heads.value, heads.at.offset)});
+  if (heads.bias == kNoValue) return;
+  operands.push_back(
+      {.at = at + offsetof(HeadRows, bias), .value = heads.bias, .offset = bytes_of_elements(lowering, heads.bias, heads.first_bias)});
+}
+
+void put_sequences(SequenceRows& to, size_t at, const Sequences& sequences, std::vector<Operand>& operands) {
+  to.past = sequences.past;
+  to.added = sequences.added;
+  to.capacity = sequences.capacity;
+  to.is_first = sequences.is_first ? 1 : 0;
+  if (sequences.ends != kNoValue) operands.push_back({at + offsetof(SequenceRows, ends), sequences.ends});
+}
+
+void put_turn(HeadRotation& to, size_t at, const Turn& turn, int64_t length, const Lowering& lowering, std::vector<Operand>& operands) {
+  if (turn.cosines == kNoValue) return;
+  const Shape angles = lowering.shape(turn.cosines);
+  to.rows = angles[0];
+  to.half = angles[1];
+  to.length = length;
+  to.interleaved = turn.interleaved ? 1 : 0;
+  operands.push_back({at + offsetof(HeadRotation, cosines), turn.cosines});
+  operands.push_back({at + offsetof(HeadRotation, sines), turn.sines});
+  if (turn.positions != kNoValue) operands.push_back({at + offsetof(HeadRotation, positions), turn.positions});
+}
+
 void lower_attention_call(Lowering& lowering, AttentionCall call) {
   AttentionArguments& a = call.arguments;
   a.batches = call.y_at.batch;
   a.heads = call.y_at.heads;
   a.queries = call.y_at.rows;
-  a.key_heads = call.k_at.heads;
-  a.value_heads = call.v_at.heads;
-  a.keys = call.v_at.rows;
-  a.depth = call.q_at.columns;
-  a.value_depth = call.v_at.columns;
+  a.key_heads = call.k.at.heads;
+  a.value_heads = call.v.at.heads;
+  a.keys = call.v.at.rows;
+  a.depth = call.q.at.columns;
+  a.value_depth = call.v.at.columns;
   if (a.batches * a.heads * a.queries * a.value_depth == 0) return;
-  set_strides(a.q_strides, call.q_at, a.batches);
-  set_strides(a.k_strides, call.k_at, a.batches);
-  set_strides(a.v_strides, call.v_at, a.batches);
+  check_heads(call);
+  std::vector<Operand> operands = {{offsetof(AttentionArguments, y), call.y, true}};
+  put_heads(a.q, offsetof(AttentionArguments, q), call.q, a.batches, lowering, operands);
+  put_heads(a.k, offsetof(AttentionArguments, k), call.k, a.batches, lowering, operands);
+  put_heads(a.v, offsetof(AttentionArguments, v), call.v, a.batches, lowering, operands);
+  put_sequences(a.sequences, offsetof(AttentionArguments, sequences), call.sequences, operands);
+  put_turn(a.turn, offsetof(AttentionArguments, turn), call.turn, a.queries, lowering, operands);
   set_strides(a.y_strides, call.y_at, a.batches);
-  if (call.q_at.rows == 1) a.q_strides[2] = 0;  // one query of many rows of a mask
-  if (call.q_at.heads == 1) a.q_strides[1] = 0;
+  if (call.q.at.rows == 1) a.q.strides[2] = 0;  // one query of many rows of a mask
+  if (call.q.at.heads == 1) a.q.strides[1] = 0;
   std::copy(call.mask_strides.begin(), call.mask_strides.end(), a.mask_strides);
   std::copy(call.key_mask_strides.begin(), call.key_mask_strides.end(), a.key_mask_strides);
   const int64_t rows = rows_for(a.depth, a.value_depth);
@@ -90,13 +137,14 @@ void lower_attention_call(Lowering& lowering, AttentionCall call) {
   const std::string_view type = element_name(lowering.dtype(call.y));
   const std::string_view mask = call.mask == kNoValue ? type : element_name(lowering.dtype(call.mask));
   const int64_t blocks = a.batches * a.heads * ((a.queries + rows - 1) / rows);
-  const auto bytes_of_elements = [&](int64_t elements) { return elements * static_cast<int64_t>(bytes_of(lowering.dtype(call.q), 1)); };
-  std::vector<Operand> operands = {{.at = offsetof(AttentionArguments, q), .value = call.q, .offset = bytes_of_elements(call.q_at.offset)},
-                                   {.at = offsetof(AttentionArguments, k), .value = call.k, .offset = bytes_of_elements(call.k_at.offset)},
-                                   {.at = offsetof(AttentionArguments, v), .value = call.v, .offset = bytes_of_elements(call.v_at.offset)},
-                                   {offsetof(AttentionArguments, y), call.y, true}};
-  if (call.mask != kNoValue) operands.push_back({offsetof(AttentionArguments, mask), call.mask});
+  if (call.mask != kNoValue) {
+    operands.push_back({.at = offsetof(AttentionArguments, mask),
+                        .value = call.mask,
+                        .offset = bytes_of_elements(lowering, call.mask, call.first_mask)});
+  }
   if (call.key_mask != kNoValue) operands.push_back({offsetof(AttentionArguments, key_mask), call.key_mask});
+  if (call.ranges != kNoValue) operands.push_back({offsetof(AttentionArguments, ranges), call.ranges});
+  if (call.sinks != kNoValue) operands.push_back({offsetof(AttentionArguments, sinks), call.sinks});
   lowering.launch({"attention", fmt::format("attention<{}, {}, {}>", type, mask, rows)},
                   over_blocks(blocks, kThreads, shared_bytes(rows, a.depth, a.value_depth)), a, std::move(operands));
 }

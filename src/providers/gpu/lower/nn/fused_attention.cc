@@ -11,24 +11,24 @@ kit::Support supports_fused_attention(const NodeView& node) { return require_typ
 void lower_fused_attention(const NodeView& node, Lowering& lowering) {
   const ops::FusedAttention op = ops::FusedAttention::read(node);
   const std::vector<ValueId>& inputs = node.node().inputs;
-  AttentionCall call{.q = inputs[0], .k = inputs[1], .v = inputs[2], .y = node.node().outputs[0]};
+  AttentionCall call{.q = {inputs[0]}, .k = {inputs[1]}, .v = {inputs[2]}, .y = node.node().outputs[0]};
   const Shape y = lowering.shape(call.y);
-  call.q_at = matrices_of(lowering.shape(call.q), op.q_length_first, op.q_part);
-  call.k_at = matrices_of(lowering.shape(call.k), op.k_length_first, op.k_part);
-  call.v_at = matrices_of(lowering.shape(call.v), op.v_length_first, op.v_part);
+  call.q.at = matrices_of(lowering.shape(call.q.value), op.q_length_first, op.q_part);
+  call.k.at = matrices_of(lowering.shape(call.k.value), op.k_length_first, op.k_part);
+  call.v.at = matrices_of(lowering.shape(call.v.value), op.v_length_first, op.v_part);
   call.y_at = matrices_of(y, op.output_length_first);
-  if (y.rank() == 4 && lowering.shape(call.k).rank() == 3) {  // keys of a batch's heads, one after the other
-    call.k_at.heads = call.k_at.batch / call.q_at.batch;
-    call.k_at.head_stride = call.k_at.batch_stride;
-    call.k_at.batch_stride *= call.k_at.heads;
-    call.k_at.batch = call.q_at.batch;
+  if (y.rank() == 4 && lowering.shape(call.k.value).rank() == 3) {  // keys of a batch's heads, one after the other
+    call.k.at.heads = call.k.at.batch / call.q.at.batch;
+    call.k.at.head_stride = call.k.at.batch_stride;
+    call.k.at.batch_stride *= call.k.at.heads;
+    call.k.at.batch = call.q.at.batch;
   }
   if (op.k_transposed) {
-    std::swap(call.k_at.rows, call.k_at.columns);
-    std::swap(call.k_at.row_stride, call.k_at.column_stride);
+    std::swap(call.k.at.rows, call.k.at.columns);
+    std::swap(call.k.at.row_stride, call.k.at.column_stride);
   }
-  const Shape scores = y.rank() == 3 ? Shape{call.y_at.batch, call.y_at.rows, call.v_at.rows}
-                                     : Shape{call.y_at.batch, call.y_at.heads, call.y_at.rows, call.v_at.rows};
+  const Shape scores = y.rank() == 3 ? Shape{call.y_at.batch, call.y_at.rows, call.v.at.rows}
+                                     : Shape{call.y_at.batch, call.y_at.heads, call.y_at.rows, call.v.at.rows};
   const auto mask_of = [&](int input, ValueId& mask, Shape& strides) {
     if (!node.has_input(input)) return;
     mask = inputs[static_cast<size_t>(input)];

@@ -11,7 +11,9 @@ kit::Support supports_matmul_nbits(const NodeView& node) {
   if (op.bits != 2 && op.bits != 4 && op.bits != 8) {
     return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of MatMulNBits takes 2, 4 and 8 bits, not {}", op.bits);
   }
-  if (node.has_input(4)) return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of MatMulNBits takes no g_idx");
+  if (node.has_input(4) && dtype_of_input(node, 4) != DType::int32) {
+    return kit::refuse(RhRefusalCode_TYPE, "its kernel of MatMulNBits takes g_idx of int32");
+  }
   const DType dtype = dtype_of_input(node, 0);
   if (dtype_of_input(node, 2) != dtype) return kit::refuse(RhRefusalCode_TYPE, "its kernel of MatMulNBits takes scales of the type of A");
   if (node.has_input(3) && dtype_of_input(node, 3) != dtype && dtype_of_input(node, 3) != DType::uint8) {
@@ -37,6 +39,10 @@ void lower_matmul_nbits(const NodeView& node, Lowering& lowering) {
                                    {offsetof(CodesProductArguments, scales), node.node().inputs[2]},
                                    {offsetof(CodesProductArguments, c), y, true}};
   if (zeros != 0) operands.push_back({offsetof(CodesProductArguments, zeros), node.node().inputs[3]});
+  if (node.has_input(4)) {
+    if (lowering.shape(node.node().inputs[4]).elements() < op.k) node.fail("g_idx has fewer than {} elements", op.k);
+    operands.push_back({offsetof(CodesProductArguments, groups), node.node().inputs[4]});
+  }
   if (node.has_input(5)) operands.push_back({offsetof(CodesProductArguments, bias), node.node().inputs[5]});
   const DType plain = dtype == DType::float64 ? DType::float64 : DType::float32;  // tiles without tensor cores
   lowering.launch_open({"integer_product", fmt::format("codes_gemm<{}, {}, {}, {}", element_name(dtype), op.bits, zeros, kPlainEpilogue)},
