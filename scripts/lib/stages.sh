@@ -219,11 +219,12 @@ stage_cuda() {
   local vendors=tests/vendors name=CUDAExecutionProvider stand=$results/cuda.stand.log
   stage_build || return 1
   scripts/stand cuda -- true >"$stand" 2>&1 || leave_out "the stand cuda cannot be made: $(tail -n 1 "$stand")"
-  scripts/stand cuda -- "$python" -m pytest --junitxml="$results/cuda.pytest.xml" $vendors/test_cuda.py $vendors/test_cuda_values.py &&
+  scripts/stand cuda -- "$python" -m pytest --junitxml="$results/cuda.pytest.xml" $vendors/test_cuda*.py &&
     scripts/stand cuda -- "$python" $vendors/models.py --provider $name --size 224=64 --size 128=8 --model mobilenetv3_large_100 --model distilbert \
       --counts "$results/cuda.models.counts.json" &&
+    scripts/stand cuda -- "$python" $vendors/nodes.py --provider $name --family attention --counts "$results/cuda.nodes.counts.json" &&
     scripts/stand cuda -- "$python" $vendors/cases.py --provider $name --least 750 --seconds 600 --counts "$results/cuda.cases.counts.json" \
-      --filter '^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather|scatter|resize|upsample|pad_|constant_pad|edge_pad|reflect_pad|wrap_pad|cumsum|top_k|arg|triu|tril|onehot|depthto|spaceto|convtranspose|instancenorm|group_norm|quantizelinear|dequantizelinear|dynamicquant|matmulinteger|attention|rotary|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
+      --filter '^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather|scatter|resize|upsample|pad_|constant_pad|edge_pad|reflect_pad|wrap_pad|cumsum|top_k|arg|triu|tril|onehot|depthto|spaceto|convtranspose|instancenorm|group_norm|quantizelinear|dequantizelinear|dynamicquant|matmulinteger|attention|rotary|if_|if$|loop|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
 }
 
 # Providers that others built, in both hosts.

@@ -93,7 +93,7 @@ def without_accuracy_level(path, folder):
 
 
 def spread_of(runtime, path, expected, feeds, folder):
-    """How far the CPU's own results move when the gains and biases of the model are rounded otherwise, each by half a unit in its last place:
+    """How far the CPU's own results move when the gains and biases of the model are rounded otherwise, by half a unit in the last place:
     activations that are quantised as they come step from one integer to the next. 0 where none are."""
     import numpy as np
     import onnx
@@ -194,7 +194,10 @@ def main():
             )
             good = "error" in got and got["error"] <= bound
             bad += not good
-            what = got.get("failed") or f"error {got['error']:.1e}, its own {shown(got['own'])}, rounding moves it by {got['spread']:.1e}, nodes {got['owners']}"
+            what = (
+                got.get("failed")
+                or f"error {got['error']:.1e}, its own {shown(got['own'])}, by rounding {got['spread']:.1e}, nodes {got['owners']}"
+            )
             print(f"{'' if good else 'FAILS '}{name:32} {host:12} {what}", flush=True)
             for reason, count in got.get("reasons", {}).items():
                 print(f"    {count:4} left: {reason}", flush=True)

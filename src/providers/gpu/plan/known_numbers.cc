@@ -75,7 +75,8 @@ bool follows_on_host(const Graph& graph, ValueId id) {
   if (!kit::is_host_arithmetic(graph, node)) return true;  // a region ends there, and the host reads the value
   if (!function_of(node) || !is_one_number(value.type)) return false;
   const auto first = node.inputs.begin();
-  return std::all_of(first, first + static_cast<std::ptrdiff_t>(operands_of(node)), [&](ValueId input) { return follows_on_host(graph, input); });
+  return std::all_of(first, first + static_cast<std::ptrdiff_t>(operands_of(node)),
+                     [&](ValueId input) { return follows_on_host(graph, input); });
 }
 
 std::optional<double> number_of(const Graph& graph, ValueId id, const KnownContents& contents) {

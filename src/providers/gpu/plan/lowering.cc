@@ -144,7 +144,8 @@ std::vector<std::byte> Lowering::host_bytes(ValueId value) const {
 ValueId Lowering::scratch(DType dtype, const Shape& shape) {
   SymbolicShape dims;
   for (int64_t size : shape) dims.emplace_back(size);
-  return region_.graph->add_value(fmt::format("scratch of {}", graph().node(node_).display_name()), ValueType::tensor(dtype, std::move(dims)));
+  return region_.graph->add_value(fmt::format("scratch of {}", graph().node(node_).display_name()),
+                                  ValueType::tensor(dtype, std::move(dims)));
 }
 
 void Lowering::add(Launch launch) { launches_.push_back(std::move(launch)); }

@@ -17,7 +17,8 @@ class RegionProvider;
 /// trips, conditions.
 uint64_t steering_inputs(const NodeView& node);
 
-/// A node whose operands and results are small, of an operator with which sizes are computed: regions go on over it, and the host computes it.
+/// A node whose operands and results are small, of an operator with which sizes are computed: regions go on over it, and the host computes
+/// it.
 bool is_host_arithmetic(const Graph& graph, const Node& node);
 
 /// Which values the regions of a device take in host memory (RegionProvider::host_inputs). Arithmetic on shapes and on small values of the

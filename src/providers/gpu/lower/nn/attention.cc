@@ -39,8 +39,9 @@ void check_heads(const AttentionCall& call) {
   const bool fit = q.columns == k.columns && k.rows == v.rows && k.heads > 0 && v.heads > 0 && call.y_at.heads % k.heads == 0 &&
                    call.y_at.heads % v.heads == 0;
   if (fit) return;
-  fail(ErrorCode::invalid_argument, "attention: {} queries of {} heads and {} elements, {} keys of {} and {}, and {} values of {} do not fit",
-       q.rows, q.heads, q.columns, k.rows, k.heads, k.columns, v.rows, v.heads);
+  fail(ErrorCode::invalid_argument,
+       "attention: {} queries of {} heads and {} elements, {} keys of {} and {}, and {} values of {} do not fit", q.rows, q.heads,
+       q.columns, k.rows, k.heads, k.columns, v.rows, v.heads);
 }
 
 }  // namespace
@@ -80,9 +81,8 @@ Matrices matrices_of_heads(const Shape& shape, int64_t heads) {
 
 void put_heads(HeadRows& to, size_t at, const Heads& heads, int64_t batches, const Lowering& lowering, std::vector<Operand>& operands) {
   set_strides(to.strides, heads.at, batches);
-  operands.push_back({.at = at + offsetof(HeadRows, data),
-                      .value = heads.value,
-                      .offset = bytes_of_elements(lowering, heads.value, heads.at.offset)});
+  operands.push_back(
+      {.at = at + offsetof(HeadRows, data), .value = heads.value, .offset = bytes_of_elements(lowering, heads.value, heads.at.offset)});
   if (heads.bias == kNoValue) return;
   operands.push_back(
       {.at = at + offsetof(HeadRows, bias), .value = heads.bias, .offset = bytes_of_elements(lowering, heads.bias, heads.first_bias)});
@@ -138,9 +138,8 @@ void lower_attention_call(Lowering& lowering, AttentionCall call) {
   const std::string_view mask = call.mask == kNoValue ? type : element_name(lowering.dtype(call.mask));
   const int64_t blocks = a.batches * a.heads * ((a.queries + rows - 1) / rows);
   if (call.mask != kNoValue) {
-    operands.push_back({.at = offsetof(AttentionArguments, mask),
-                        .value = call.mask,
-                        .offset = bytes_of_elements(lowering, call.mask, call.first_mask)});
+    operands.push_back(
+        {.at = offsetof(AttentionArguments, mask), .value = call.mask, .offset = bytes_of_elements(lowering, call.mask, call.first_mask)});
   }
   if (call.key_mask != kNoValue) operands.push_back({offsetof(AttentionArguments, key_mask), call.key_mask});
   if (call.ranges != kNoValue) operands.push_back({offsetof(AttentionArguments, ranges), call.ranges});

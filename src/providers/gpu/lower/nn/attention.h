@@ -49,7 +49,7 @@ struct AttentionCall {
   int64_t first_mask = 0;                          ///< the mask's first element
   Shape mask_strides = {}, key_mask_strides = {};  ///< of batch, head, query and key
   Sequences sequences = {};
-  Turn turn = {};                      ///< of queries
+  Turn turn = {};                     ///< of queries
   AttentionArguments arguments = {};  ///< what is neither an address, a size nor a stride
 };
 

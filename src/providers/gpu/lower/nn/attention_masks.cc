@@ -26,8 +26,8 @@ void set_mask(const NodeView& node, const Lowering& lowering, int input, Attenti
     call.mask_strides = {shape[2] * shape[2], 0, shape[2], 1};
     call.first_mask = call.sequences.past * shape[2];
   } else {
-    node.fail("input {}, the mask, has shape {}, which does not fit {} sequences of {} queries and {} keys", input, shape.to_string(), batch,
-              queries, keys);
+    node.fail("input {}, the mask, has shape {}, which does not fit {} sequences of {} queries and {} keys", input, shape.to_string(),
+              batch, queries, keys);
   }
 }
 

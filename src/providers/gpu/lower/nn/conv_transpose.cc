@@ -18,8 +18,8 @@ void lower_conv_transpose(const NodeView& node, Lowering& lowering) {
   const ops::Sizes pads = op.pads_for(std::span<const int64_t>(in.begin() + 2, in.end()));
   for (int d = 0; d < spatial; ++d) arguments.pads[kMostSpatial - spatial + d] = static_cast<int>(pads[static_cast<size_t>(d)]);
   const std::string_view type = element_name(lowering.dtype(node.node().outputs[0]));
-  launch_conv(node, lowering, {"conv_transpose", fmt::format("conv_transpose<{}, {}", type, kPlainEpilogue)},
-              over_elements(out.elements()), arguments);
+  launch_conv(node, lowering, {"conv_transpose", fmt::format("conv_transpose<{}, {}", type, kPlainEpilogue)}, over_elements(out.elements()),
+              arguments);
 }
 
 }  // namespace rh::gpu

@@ -10,7 +10,8 @@ namespace rh::gpu {
 namespace {
 
 /// Inputs; pasts and presents of values stand behind those of keys.
-constexpr int kGroupedPast = 3, kGroupedEnds = 5, kGroupedTotal = 6, kGroupedCosines = 7, kGroupedSines = 8, kGroupedPositions = 9, kGroupedBias = 10, kGroupedSinks = 11;
+constexpr int kGroupedPast = 3, kGroupedEnds = 5, kGroupedTotal = 6, kGroupedCosines = 7, kGroupedSines = 8, kGroupedPositions = 9,
+              kGroupedBias = 10, kGroupedSinks = 11;
 
 /// The parts of a row of heads: those of queries, keys and values one behind the other, or of one alone.
 Heads heads_of(ValueId value, const Shape& shape, int64_t heads, int64_t depth, int64_t first) {

@@ -46,7 +46,8 @@ void set_biases(const NodeView& node, const Lowering& lowering, int input, Atten
 }
 
 /// Keys or values behind their past, where there is one, or the present is wanted.
-void append(const NodeView& node, Lowering& lowering, const ops::MultiHeadAttention& op, bool is_value, Heads& heads, Sequences& sequences) {
+void append(const NodeView& node, Lowering& lowering, const ops::MultiHeadAttention& op, bool is_value, Heads& heads,
+            Sequences& sequences) {
   const int past = is_value ? op.past_value() : op.past_key();
   HeadCache cache{.past = input_of(node, past), .present = output_of(node, is_value ? 2 : 1)};
   sequences.added = heads.at.rows;
@@ -73,7 +74,8 @@ void append(const NodeView& node, Lowering& lowering, const ops::MultiHeadAttent
 kit::Support supports_multi_head_attention(const NodeView& node) {
   const ops::MultiHeadAttention op = ops::MultiHeadAttention::read(node);
   if (node.has_output(3)) return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of MultiHeadAttention gives no scores");
-  if (node.has_input(op.indirection())) return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of MultiHeadAttention takes no indirection");
+  if (node.has_input(op.indirection()))
+    return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of MultiHeadAttention takes no indirection");
   const int q = rank_of(node, 0), k = node.has_input(1) ? rank_of(node, 1) : 0;
   const bool is_packed = q == 5, are_keys_packed = q == 3 && k == 5, are_apart = q == 3 && (k == 3 || k == 4) && node.has_input(2);
   if (!is_packed && !are_keys_packed && !are_apart) {

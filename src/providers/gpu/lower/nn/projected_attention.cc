@@ -36,8 +36,8 @@ Projected project(const NodeView& node, Lowering& lowering, const ops::Projected
   const int64_t size = op.sizes.empty() ? width / 3 : op.sizes[0], value_size = op.sizes.empty() ? size : op.sizes[2];
   if (in.rank() != 3 || w.rank() != 2 || in[2] != w[0] || width < 1 || width != 2 * size + value_size || size % op.heads != 0 ||
       value_size % op.heads != 0) {
-    node.fail("input has shape {} and the weights {}, expected [batch, length, I] and [I, columns] of {} heads", in.to_string(), w.to_string(),
-              op.heads);
+    node.fail("input has shape {} and the weights {}, expected [batch, length, I] and [I, columns] of {} heads", in.to_string(),
+              w.to_string(), op.heads);
   }
   if (bias != kNoValue && !(lowering.shape(bias) == Shape{width})) {
     node.fail("the bias has shape {}, expected [{}]", lowering.shape(bias).to_string(), width);
