@@ -30,11 +30,10 @@ RotaryEmbedding SkipLayerNormalization SkipSimplifiedLayerNormalization""".split
 #: Why those of the first tier that have no kernel have none.
 REASONS = {
     "LSTM": "no kernel of recurrent layers yet",
-    "Loop": "bodies are not unrolled or run on the device yet",
     "NonMaxSuppression": "the size of its result depends on the data",
     "NonZero": "the size of its result depends on the data",
     "PackedAttention": "the CPU has no kernel for it either",
-    "Scan": "bodies are not unrolled or run on the device yet",
+    "Scan": "its body is not unrolled yet",
 }
 
 
@@ -68,9 +67,9 @@ def page():
     standard = sorted({s.name for s in onnx.defs.get_all_schemas() if s.domain == "" and not s.deprecated})
     contributed = sorted({row["name"] for row in json.loads((ROOT / "src/ops/contrib_schemas.json").read_text())})
     parts = [
-        "# Operators of CUDA's provider\n\nMade by scripts/generate_cuda_operators.py. A node of an operator that is here may still be the CPU's, by "
-        "its types, ranks or attributes: `roundhouse explain` says\nwhy. An If is taken where the branches are and the condition is known "
-        "before the region runs.\n",
+        "# Operators of CUDA's provider\n\nMade by scripts/generate_cuda_operators.py. A node of an operator that is here may still be the "
+        "CPU's, by its types, ranks or attributes: `roundhouse explain`\nsays why. An If is taken where the branches are and the condition "
+        "is known before the region runs, a Loop where its count is a constant and nothing ends\nit earlier.\n",
         "## Tier A: what vision, language and diffusion models consist of\n",
         tier("ai.onnx", sorted(STANDARD), there, "", REASONS),
         tier("com.microsoft", sorted(CONTRIBUTED), there, MICROSOFT, REASONS),

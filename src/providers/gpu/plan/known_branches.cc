@@ -2,6 +2,7 @@
 
 #include "graph/edit.h"
 #include "passes/driver/driver.h"
+#include "providers/gpu/plan/known_loops.h"
 #include "providers/gpu/plan/known_numbers.h"
 
 namespace rh {
@@ -14,16 +15,18 @@ namespace gpu {
 
 namespace {
 
-constexpr Pass kInline[] = {{"inline_constant_branches", PassLevel::basic, passes::inline_constant_branches, nullptr}};
+constexpr Pass kInline[] = {{"inline_constant_branches", PassLevel::basic, passes::inline_constant_branches, nullptr},
+                            {"unroll_known_loops", PassLevel::basic, unroll_known_loops, nullptr}};
 
 bool is_if(const Node& node) { return node.op_type == "If" && node.domain.empty(); }
 
-/// Makes constants of conditions that are known. Whether some If has one now.
+/// Makes constants of conditions that are known. Whether some If has one now, or some Loop can be unrolled.
 bool fix_conditions(Graph& graph, const KnownContents& contents) {
   Edit edit(graph);
   bool is_any = false;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
+    is_any |= node.op_type == "Loop" && node.domain.empty() && known_trips(graph, node).has_value();
     if (!is_if(node)) continue;
     const ValueId condition = node.inputs.at(0);
     const bool is_constant = graph.value(condition).constant_tensor() != nullptr;

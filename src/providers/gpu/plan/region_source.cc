@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/driver/rewrite.h"
+
 #include "providers/gpu/plan/known_branches.h"
 #include "providers/gpu/plan/region_passes.h"
 
@@ -56,10 +58,7 @@ void collect_of_branches(const Graph& graph, std::vector<Tensor>& tensors) {
 }  // namespace
 
 RegionSource::RegionSource(const kit::Region& region, bool recognises)
-    : graph_(region.graph->clone()),
-      inputs_(region.inputs),
-      host_inputs_(region.host_inputs),
-      sizes_(sizes_of(region)) {
+    : graph_(region.graph->clone()), inputs_(region.inputs), host_inputs_(region.host_inputs), sizes_(sizes_of(region)) {
   graph_->set_outputs(region.outputs);
   graph_->set_inputs(region.inputs);
   lift_constant_nodes(*graph_);
@@ -78,7 +77,7 @@ void RegionSource::upload(const kit::Region& region) {
     owned.push_back(*tensor);
   }
   collect_of_branches(*graph_, owned);
-  has_branches_ = std::ranges::any_of(graph_->nodes(), [&](NodeId id) { return graph_->node(id).op_type == "If"; });
+  has_branches_ = std::ranges::any_of(graph_->nodes(), [&](NodeId id) { return passes::has_subgraph(graph_->node(id)); });
   for (const Tensor& tensor : owned) tensors.push_back(&tensor);
   const std::vector<Tensor> there = region.constants->upload(tensors);
   region.constants->keep(std::make_shared<const std::vector<Tensor>>(owned));
@@ -109,8 +108,11 @@ StaticRegion RegionSource::at(std::span<const Shape> shapes, std::span<const Ten
   region.contents = has_branches_ ? inline_known_branches(graph) : infer_types(graph);
   for (ValueId id = 0; has_branches_ && id < graph.value_count(); ++id) {
     const Tensor* tensor = graph.value(id).constant_tensor();
-    if (const auto there = of_branches_.find(tensor ? tensor->raw() : nullptr); there != of_branches_.end()) {
+    if (!tensor || region.constants.contains(id)) continue;
+    if (const auto there = of_branches_.find(tensor->raw()); there != of_branches_.end()) {
       region.constants.emplace(id, there->second);
+    } else {
+      region.host.emplace(id, *tensor);  // numbers of trips, which unrolling made
     }
   }
   return region;
