@@ -41,6 +41,15 @@ def registered(host, name):
         host.unregister_execution_provider_library(name)
 
 
+@contextlib.contextmanager
+def present(host, name):
+    """The same, where a session that asked for the provider by its name may have registered the library already."""
+    with contextlib.ExitStack() as stack:
+        if all(device.ep_name != name for device in host.get_ep_devices()):
+            stack.enter_context(registered(host, name))
+        yield
+
+
 def devices_of(host, name):
     return [d for d in host.get_ep_devices() if d.ep_name == name]
 

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import onnx
 import pytest
-from hosts import CUDA, HOSTS, floats, registered, session
+from hosts import CUDA, HOSTS, floats, present, session
 
 import roundhouse
 
@@ -63,7 +63,7 @@ def decode(session_, steps, capacity=None):
 @pytest.mark.parametrize("capacity", [None, LONGEST])
 def test_decoding(host, capacity):
     model = decoder()
-    with registered(host, CUDA):
+    with present(host, CUDA):
         ours, reference = whole(host, model), host.InferenceSession(model, providers=[CPU])
         for e, a in zip(decode(reference, 20, capacity), decode(ours, 20, capacity), strict=True):
             np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-5)
@@ -74,7 +74,7 @@ def test_decoding(host, capacity):
 def test_a_cache_that_is_input_and_output(host):
     """Past and present in one buffer of the device: the new row alone is written."""
     model, total = decoder(), 5
-    with registered(host, CUDA):
+    with present(host, CUDA):
         ours, reference = whole(host, model), roundhouse.InferenceSession(model, providers=[CPU])
         caches = [floats(2, KV_HEADS, LONGEST, DEPTH, seed=seed) for seed in (3, 4)]
         feed = {"x": floats(2, 1, HEADS * DEPTH, seed=5), "mask": np.ones((2, total), np.int64)}
@@ -90,9 +90,9 @@ def test_a_cache_that_is_input_and_output(host):
             binding.bind_output("y")
             ours.run_with_iobinding(binding)
             np.testing.assert_allclose(binding.get_outputs()[2].numpy(), expected[0], rtol=1e-5, atol=1e-5)
-            for value, cache, present in zip(values, caches, expected[1:], strict=True):
+            for value, cache, wanted in zip(values, caches, expected[1:], strict=True):
                 now = value.numpy()
-                np.testing.assert_allclose(now[:, :, :total], present[:, :, :total], rtol=1e-5, atol=1e-5)
+                np.testing.assert_allclose(now[:, :, :total], wanted[:, :, :total], rtol=1e-5, atol=1e-5)
                 np.testing.assert_array_equal(now[:, :, total:], cache[:, :, total:])
             del binding, values, value
         del ours
@@ -140,7 +140,7 @@ main (float[N, 6] x, float[6] outside) => (float[N, 6] last, float[T, N, 6] all)
 def test_a_loop_of_a_constant_count(host):
     """ONNX Runtime does not tell, when it asks for the body, that the count is a constant: the loop is its own, the body's nodes ours."""
     model = onnx.parser.parse_model(LOOP).SerializeToString()
-    with registered(host, CUDA):
+    with present(host, CUDA):
         ours = whole(host, model) if host is roundhouse else session(host, CUDA, model)
         reference = host.InferenceSession(model, providers=[CPU])
         for n in (3, 1, 3, 3, 3):
@@ -155,7 +155,7 @@ def test_branches(host):
     model = onnx.parser.parse_model(BRANCHES)
     model.graph.initializer.append(onnx.numpy_helper.from_array(floats(6, seed=9), "bias"))
     model = model.SerializeToString()
-    with registered(host, CUDA):
+    with present(host, CUDA):
         ours, reference = whole(host, model), host.InferenceSession(model, providers=[CPU])
         for n, flag in [(3, True), (3, False), (1, True), (2, False), (3, True), (3, True), (3, True), (5, False)]:
             feed = {"x": floats(n, 6, seed=n), "flag": np.array(flag)}

@@ -1,7 +1,6 @@
 """Values in a GPU's memory, bindings, options and profiles of CUDA's provider, by the calls that programs have: on the stand, as
 test_cuda.py is."""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ import subprocess
 import numpy as np
 import onnx
 import pytest
-from hosts import CUDA, HOSTS, LIBRARIES, dense, failure, floats, model_of, registered, session, tensor
+from hosts import CUDA, HOSTS, LIBRARIES, dense, failure, floats, model_of, present, session, tensor
 from onnx import TensorProto, helper
 
 import roundhouse as ort
@@ -19,15 +18,6 @@ CPU = "CPUExecutionProvider"
 pytestmark = pytest.mark.skipif("ROUNDHOUSE_CUDA_LIBRARY" not in os.environ, reason="there is no stand here: scripts/stand cuda -- ...")
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
 GIB = 1 << 30
-
-
-@contextlib.contextmanager
-def present(host):
-    """The provider's library in a host, which has it already where a session asked for it by its name."""
-    with contextlib.ExitStack() as stack:
-        if all(device.ep_name != CUDA for device in host.get_ep_devices()):
-            stack.enter_context(registered(host, CUDA))
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +164,7 @@ def test_kernels_have_the_names_of_nodes_in_profiles(host, tmp_path):
         helper.make_node("Softmax", ["s"], ["y"], "weights"),
     ]
     model = model_of(nodes, [tensor("x", ["N", 8])], [tensor("y", ["N", 8])], {"w": floats(8, 8), "b": floats(8)})
-    with present(host):
+    with present(host, CUDA):
         options = host.SessionOptions()
         options.graph_optimization_level = host.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.enable_profiling = True
@@ -217,7 +207,7 @@ def written_out_attention():
 @pytest.mark.parametrize("settings", [{}, {"recognise": "0"}], ids=["one kernel", "as written"])
 def test_attention_that_is_written_out(host, settings):
     model = written_out_attention()
-    with present(host):
+    with present(host, CUDA):
         ours, reference = session(host, CUDA, model, settings), host.InferenceSession(model, providers=[CPU])
         for batch, length in ((1, 5), (2, 33), (2, 70)):
             mask = np.where(np.random.default_rng(length).random((batch, 1, 1, length)) < 0.3, np.float32(-10000), np.float32(0))
@@ -248,7 +238,7 @@ def test_operators_of_com_microsoft(name):
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
     feed = dict(zip(names, inputs))
-    with present(ort):
+    with present(ort, CUDA):
         ours = session(ort, CUDA, model, config={"session.disable_cpu_ep_fallback": "1"})
         expected = ort.InferenceSession(model, providers=[CPU]).run(None, feed)[0]
         np.testing.assert_allclose(ours.run(None, feed)[0], expected, rtol=1e-4, atol=1e-5)
@@ -268,7 +258,7 @@ def test_products_with_codes(bits, zeros):
     graph = helper.make_graph([node], "main", [tensor("a", ["M", k])], [tensor("y", ["M", n])], initializers)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
-    with present(ort):
+    with present(ort, CUDA):
         ours = session(ort, CUDA, model, config={"session.disable_cpu_ep_fallback": "1"})
         reference = ort.InferenceSession(model, providers=[CPU])
         for m in (1, 70):
