@@ -4,14 +4,10 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cfloat>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -437,27 +433,6 @@ TEST(ThreadPool, a_pool_that_never_ran_and_an_idle_one_end) {
   triangle(used, 10);
 }
 
-// ThreadSanitizer does not follow threads that start after a fork.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define RH_NO_FORK 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define RH_NO_FORK 1
-#endif
-#ifndef RH_NO_FORK
-TEST(ThreadPool, child_of_a_fork_has_workers_of_its_own) {
-  ThreadPool pool(with_threads(2));
-  ASSERT_EQ(triangle(pool, 1000), 499500);
-  const pid_t child = fork();
-  if (child == 0) _exit(triangle(pool, 1000) == 499500 ? 0 : 1);
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_EQ(triangle(pool, 1000), 499500);
-}
-#endif
-
 TEST(Parallel, without_a_pool_runs_in_the_caller) {
   const Parallel serial;
   EXPECT_EQ(serial.threads(), 1);
@@ -465,50 +440,6 @@ TEST(Parallel, without_a_pool_runs_in_the_caller) {
   serial.for_pieces(5, [&](int64_t i) { order.push_back(i); });
   serial.for_range(3, {}, [&](Range range) { order.push_back(range.size()); });
   EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4, 3}));
-}
-
-/// A tree of files that stands in for /proc and /sys.
-class FakeRoot {
- public:
-  FakeRoot() {
-    char name[] = "/tmp/rh_cgroup_XXXXXX";
-    root_ = mkdtemp(name);
-  }
-  ~FakeRoot() { (void)!std::system(("rm -r '" + root_ + "'").c_str()); }
-  void write(const std::string& path, const std::string& text) {
-    for (size_t at = 1; (at = path.find('/', at)) != std::string::npos; ++at) mkdir((root_ + path.substr(0, at)).c_str(), 0700);
-    std::ofstream(root_ + path) << text;
-  }
-  double quota() const { return cgroup_cpu_quota(root_); }
-
- private:
-  std::string root_;
-};
-
-TEST(CgroupQuota, version_2_takes_the_least_of_all_ancestors) {
-  FakeRoot root;
-  root.write("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
-  root.write("/proc/self/cgroup", "0::/a/b\n");
-  EXPECT_EQ(root.quota(), 0);
-  root.write("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
-  EXPECT_EQ(root.quota(), 0);
-  root.write("/sys/fs/cgroup/a/cpu.max", "250000 100000\n");
-  EXPECT_EQ(root.quota(), 2.5);
-  root.write("/sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
-  EXPECT_EQ(root.quota(), 0.5);
-}
-
-TEST(CgroupQuota, version_1_in_a_container_that_sees_the_path_of_its_host) {
-  FakeRoot root;
-  root.write("/proc/self/mountinfo",
-             "40 30 0:30 /docker/x /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-             "41 30 0:31 /docker/x /sys/fs/cgroup/cpu,cpuacct rw master:9 - cgroup cgroup rw,cpu,cpuacct\n");
-  root.write("/proc/self/cgroup", "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n");
-  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "300000\n");
-  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(root.quota(), 3);
-  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
-  EXPECT_EQ(root.quota(), 0);
 }
 
 TEST(UsableProcessors, is_positive_and_within_the_machine) {

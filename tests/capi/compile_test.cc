@@ -1,10 +1,9 @@
 // Models compiled ahead of time. Without a provider that compiles, the model comes out as the options would have it run.
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "base/process.h"
 #include "library.h"
 #include "model_bytes.h"
 
@@ -15,7 +14,7 @@ namespace fs = std::filesystem;
 
 class CompileTest : public ApiTest {
  protected:
-  CompileTest() : folder_(fs::temp_directory_path() / ("rh_compile_" + std::to_string(::getpid()))) {
+  CompileTest() : folder_(fs::temp_directory_path() / ("rh_compile_" + std::to_string(process_number()))) {
     fs::create_directories(folder_);
     session_options.SetIntraOpNumThreads(1);
     Ort::ThrowOnError(compile.CreateModelCompilationOptionsFromSessionOptions(env, session_options, &options));
@@ -26,7 +25,7 @@ class CompileTest : public ApiTest {
     fs::remove_all(folder_);
   }
 
-  std::string path(const char* name) const { return (folder_ / name).string(); }
+  fs::path path(const char* name) const { return folder_ / name; }
   OrtErrorCode run() { return code_of(compile.CompileModel(env, options)); }
   void set_input() { Ort::ThrowOnError(compile.ModelCompilationOptions_SetInputModelPath(options, path("model.onnx").c_str())); }
   void set_output(const char* name) { Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelPath(options, path(name).c_str())); }
@@ -124,7 +123,7 @@ TEST_F(CompileTest, WritesToAFunction) {
 TEST_F(CompileTest, PutsInitializersIntoAFile) {
   set_input();
   set_output("out.onnx");
-  Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, "weights.bin", 100));
+  Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, ORT_TSTR("weights.bin"), 100));
   ASSERT_EQ(run(), ORT_OK);
   EXPECT_GE(fs::file_size(path("weights.bin")), 2 * 64 * sizeof(float));
   EXPECT_EQ(result_of_file("out.onnx"), expected);
@@ -133,7 +132,7 @@ TEST_F(CompileTest, PutsInitializersIntoAFile) {
 TEST_F(CompileTest, LeavesNoFileWithoutInitializers) {
   set_input();
   set_output("out.onnx");
-  Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, "weights.bin", 1 << 20));
+  Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, ORT_TSTR("weights.bin"), 1 << 20));
   ASSERT_EQ(run(), ORT_OK);
   EXPECT_FALSE(fs::exists(path("weights.bin")));
   EXPECT_EQ(result_of_file("out.onnx"), expected);
@@ -143,7 +142,7 @@ TEST_F(CompileTest, AsksWhereInitializersGo) {
   set_input();
   set_output("out.onnx");
   struct Weights {
-    std::string file;
+    fs::path file;
     std::string names;
   } weights{path("placed.bin"), {}};
   const auto place = [](void* state, const char* name, const OrtValue* value, const OrtExternalInitializerInfo* before,
@@ -158,7 +157,7 @@ TEST_F(CompileTest, AsksWhereInitializersGo) {
     Ort::ThrowOnError(Ort::GetApi().GetTensorData(value, &data));
     Ort::ThrowOnError(Ort::GetApi().GetTensorSizeInBytes(value, &size));
     std::ofstream(target.file, std::ios::binary).write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    return Ort::GetApi().CreateExternalInitializerInfo("placed.bin", 0, size, out);
+    return Ort::GetApi().CreateExternalInitializerInfo(ORT_TSTR("placed.bin"), 0, size, out);
   };
   Ort::ThrowOnError(compile.ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(options, place, &weights));
   ASSERT_EQ(run(), ORT_OK);
@@ -176,9 +175,9 @@ TEST_F(CompileTest, SaysThatNothingWasCompiled) {
 
 TEST_F(CompileTest, RefusesWrongArguments) {
   EXPECT_EQ(run(), ORT_INVALID_ARGUMENT);  // no input
-  EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetInputModelPath(options, "")), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetInputModelPath(options, ORT_TSTR(""))), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetInputModelFromBuffer(options, bytes.data(), 0)), ORT_INVALID_ARGUMENT);
-  EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelPath(options, "")), ORT_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelPath(options, ORT_TSTR(""))), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelBuffer(options, allocator, nullptr, nullptr)), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(compile.ModelCompilationOptions_SetOutputModelWriteFunc(options, nullptr, nullptr)), ORT_INVALID_ARGUMENT);
   if (Library::get().ours) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #define ORT_API_MANUAL_INIT
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "base/dynamic_library.h"
+#include "base/error.h"
+#include "base/paths.h"
 #include "roundhouse/onnxruntime_cxx_api.h"
 
 namespace rh::test {
@@ -24,17 +26,21 @@ struct Library {
   void* handle = nullptr;
   const OrtApiBase* base = nullptr;
 
+  void* function(const char* name) const { return find_symbol(handle, name); }
+
  private:
   Library() {
     const char* other = std::getenv("RH_CAPI_LIBRARY");
     ours = !other;
-    path = other ? other : RH_BUILD_DIR "/lib/libroundhouse.so.1";
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      ADD_FAILURE() << dlerror();
+    const auto own = std::string(RH_BUILD_DIR "/lib/").append(kLibraryPrefix).append("roundhouse").append(kLibrarySuffix);
+    path = other ? other : own;
+    try {
+      handle = open_library(as_path(path).c_str());
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
       std::abort();
     }
-    base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(handle, "OrtGetApiBase"))();
+    base = reinterpret_cast<const OrtApiBase* (*)()>(function("OrtGetApiBase"))();
   }
 };
 

@@ -149,9 +149,9 @@ class LoraTest : public ApiTest {
 TEST_F(LoraTest, ParametersReplaceInitializersInRunsWithTheAdapter) {
   Ort::Session target = session();
   Ort::ThrowOnError(load(AdapterBytes().parameter("a", {2}, {10, 20}).bytes()));
-  const std::string path = std::filesystem::temp_directory_path() / "lora_test.onnx_adapter";
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "lora_test.onnx_adapter";
   std::ofstream(path, std::ios::binary) << AdapterBytes().parameter("b", {2}, {100, 200}).bytes();
-  const Ort::LoraAdapter second = Ort::LoraAdapter::CreateLoraAdapter(path, nullptr);
+  const Ort::LoraAdapter second = Ort::LoraAdapter::CreateLoraAdapter(path.native(), nullptr);
   std::filesystem::remove(path);
 
   std::vector<float> y;
@@ -238,7 +238,7 @@ TEST_F(LoraTest, RefusesDamagedAdapters) {
 /// A function of ours beside the ABI.
 template <typename Function>
 Function* own(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(Library::get().handle, name));
+  return reinterpret_cast<Function*>(Library::get().function(name));
 }
 
 TEST_F(LoraTest, WritesWhatItReads) {
@@ -248,7 +248,7 @@ TEST_F(LoraTest, WritesWhatItReads) {
   const auto info_of = own<decltype(RhGetLoraAdapterInfo)>("RhGetLoraAdapterInfo");
   const auto parameter = own<decltype(RhGetLoraAdapterParameter)>("RhGetLoraAdapterParameter");
   const auto write = own<decltype(RhWriteLoraAdapter)>("RhWriteLoraAdapter");
-  const std::string path = std::filesystem::temp_directory_path() / "lora_test_written.onnx_adapter";
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "lora_test_written.onnx_adapter";
   float data[] = {10, 20};
   const int64_t shape[] = {2};
   const Ort::Value value = Ort::Value::CreateTensor<float>(cpu, data, 2, shape, 1);
@@ -290,8 +290,8 @@ TEST_F(LoraTest, WritesWhatItReads) {
   EXPECT_EQ(code_of(write(path.c_str(), &one, &empty, &given)), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(write(path.c_str(), &one, nullptr, &given)), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(write(path.c_str(), nullptr, &name, &given)), ORT_INVALID_ARGUMENT);
-  EXPECT_EQ(code_of(write("/nowhere/at/all", &one, &name, &given)), ORT_FAIL);
-  EXPECT_EQ(code_of(load_file(adapter, "/nowhere/at/all")), ORT_NO_SUCHFILE);
+  EXPECT_EQ(code_of(write(ORT_TSTR("/nowhere/at/all"), &one, &name, &given)), ORT_FAIL);
+  EXPECT_EQ(code_of(load_file(adapter, ORT_TSTR("/nowhere/at/all"))), ORT_NO_SUCHFILE);
   EXPECT_EQ(code_of(load_file(nullptr, path.c_str())), ORT_INVALID_ARGUMENT);
   Ort::ThrowOnError(run(target, with, &y));
   EXPECT_EQ(y, (std::vector<float>{11, 22})) << "what failed changed nothing";

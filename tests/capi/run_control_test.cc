@@ -201,7 +201,7 @@ TEST_F(RunControlTest, GlobalPoolsServeSessionsWithoutThreadsOfTheirOwn) {
 
 TEST_F(RunControlTest, GlobalPoolsMayComeLater) {
   if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
-  const auto make = reinterpret_cast<decltype(&RhEnvMakeGlobalThreadPools)>(dlsym(Library::get().handle, "RhEnvMakeGlobalThreadPools"));
+  const auto make = reinterpret_cast<decltype(&RhEnvMakeGlobalThreadPools)>(Library::get().function("RhEnvMakeGlobalThreadPools"));
   Ort::Env env(ORT_LOGGING_LEVEL_FATAL);
   Ort::SessionOptions shared;
   shared.DisablePerSessionThreads();

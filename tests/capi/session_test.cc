@@ -107,9 +107,9 @@ TEST_F(SessionTest, WritesIntoGivenOutputs) {
 }
 
 TEST_F(SessionTest, LoadsFromAFile) {
-  const std::string path = testing::TempDir() + "add_relu_\xc3\xa9.onnx";
+  const std::filesystem::path path = as_path(testing::TempDir() + "add_relu_\xc3\xa9.onnx");
   std::ofstream(path, std::ios::binary) << add_relu_model();
-  Ort::Session session(env, std::filesystem::path(path).c_str(), options);
+  Ort::Session session(env, path.c_str(), options);
   const Ort::Value value = tensor(x, {2, 3});
   EXPECT_EQ(run_code(session, "x", value, "y"), ORT_OK);
   std::filesystem::remove(path);
@@ -154,7 +154,7 @@ TEST_F(SessionTest, RunsAsynchronously) {
 
 TEST_F(SessionTest, SaysWhichProviderTookWhat) {
   if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
-  const auto report = reinterpret_cast<decltype(&RhSessionGetReport)>(dlsym(Library::get().handle, "RhSessionGetReport"));
+  const auto report = reinterpret_cast<decltype(&RhSessionGetReport)>(Library::get().function("RhSessionGetReport"));
   const Ort::Session session = load(add_relu_model());
   char* text = nullptr;
   Ort::ThrowOnError(report(session, allocator, &text));
@@ -189,7 +189,7 @@ void ORT_API_CALL note_node(void* state, const RhNodeRun* node) {
 
 TEST_F(SessionTest, TellsACallbackOfEachNode) {
   if (!Library::get().ours) GTEST_SKIP() << "a call of ours";
-  const auto set = reinterpret_cast<decltype(&RhRunOptionsSetNodeCallback)>(dlsym(Library::get().handle, "RhRunOptionsSetNodeCallback"));
+  const auto set = reinterpret_cast<decltype(&RhRunOptionsSetNodeCallback)>(Library::get().function("RhRunOptionsSetNodeCallback"));
   Ort::Session session = load(add_relu_model());
   Ort::RunOptions run;
   Seen seen;

@@ -52,18 +52,18 @@ class WeightsTest : public ApiTest {
 };
 
 TEST_F(WeightsTest, FilesInMemoryStandForExternalFiles) {
-  options.AddExternalInitializersFromFilesInMemory({"weights.bin"}, {reinterpret_cast<char*>(weights.data())},
+  options.AddExternalInitializersFromFilesInMemory({ORT_TSTR("weights.bin")}, {reinterpret_cast<char*>(weights.data())},
                                                    {weights.size() * sizeof(float)});
   EXPECT_EQ(run(), (std::vector<float>{111, 222, 333}));
 }
 
 TEST_F(WeightsTest, FilesInMemoryAreHeldToTheirSize) {
-  options.AddExternalInitializersFromFilesInMemory({"weights.bin"}, {reinterpret_cast<char*>(weights.data())}, {20});
+  options.AddExternalInitializersFromFilesInMemory({ORT_TSTR("weights.bin")}, {reinterpret_cast<char*>(weights.data())}, {20});
   EXPECT_NE(load_code(), ORT_OK);
 }
 
 TEST_F(WeightsTest, AFileThatIsNotGivenIsMissed) {
-  options.AddExternalInitializersFromFilesInMemory({"other.bin"}, {reinterpret_cast<char*>(weights.data())}, {24});
+  options.AddExternalInitializersFromFilesInMemory({ORT_TSTR("other.bin")}, {reinterpret_cast<char*>(weights.data())}, {24});
   EXPECT_NE(load_code(), ORT_OK);
 }
 
@@ -82,7 +82,7 @@ TEST_F(WeightsTest, SomeMayBeTheCallersAndSomeInFiles) {
   std::vector<Ort::Value> values;
   values.push_back(Ort::Value::CreateTensor<float>(cpu, w.data(), 3, shape, 1));
   options.AddExternalInitializers({"w"}, values);
-  options.AddExternalInitializersFromFilesInMemory({"weights.bin"}, {reinterpret_cast<char*>(weights.data())}, {24});
+  options.AddExternalInitializersFromFilesInMemory({ORT_TSTR("weights.bin")}, {reinterpret_cast<char*>(weights.data())}, {24});
   EXPECT_EQ(run(), (std::vector<float>{100, 200, 300}));
 }
 
@@ -91,7 +91,7 @@ TEST_F(WeightsTest, ExternalInitializersMustFit) {
   std::vector<Ort::Value> values;
   values.push_back(Ort::Value::CreateTensor<float>(cpu, weights.data(), 2, shape, 1));
   options.AddExternalInitializers({"w"}, values);
-  options.AddExternalInitializersFromFilesInMemory({"weights.bin"}, {reinterpret_cast<char*>(weights.data())}, {24});
+  options.AddExternalInitializersFromFilesInMemory({ORT_TSTR("weights.bin")}, {reinterpret_cast<char*>(weights.data())}, {24});
   EXPECT_NE(load_code(), ORT_OK);
 }
 
@@ -105,7 +105,8 @@ TEST_F(WeightsTest, SessionsShareAContainerOfPackedWeights) {
                                 .input("x", 1, {"N", 64})
                                 .output("y", 1, {"N", 64})
                                 .model();
-  options.AddExternalInitializersFromFilesInMemory({"weights.bin"}, {reinterpret_cast<char*>(w.data())}, {w.size() * sizeof(float)});
+  options.AddExternalInitializersFromFilesInMemory({ORT_TSTR("weights.bin")}, {reinterpret_cast<char*>(w.data())},
+                                                   {w.size() * sizeof(float)});
   std::vector<float> x(64, 0.5f);
   const auto run_with = [&](OrtPrepackedWeightsContainer* container) {
     Ort::Session session(env, bytes.data(), bytes.size(), options, container);

@@ -47,7 +47,7 @@ TEST_F(TablesTest, Versions) {
   EXPECT_EQ(std::string(Library::get().base->GetVersionString()).substr(0, 5), "1.32.");
   EXPECT_NE(std::string(api.GetBuildInfoString()), "");
   if (!Library::get().ours) return;
-  const auto own = reinterpret_cast<decltype(&RhGetVersionString)>(dlsym(Library::get().handle, "RhGetVersionString"));
+  const auto own = reinterpret_cast<decltype(&RhGetVersionString)>(Library::get().function("RhGetVersionString"));
   ASSERT_NE(own, nullptr);
   EXPECT_NE(std::string(api.GetBuildInfoString()).find(own()), std::string::npos);
 }

@@ -1,4 +1,6 @@
 // Plugins that record runs and replay them, and that import memory of other interfaces.
+#include <dlfcn.h>
+
 #include "providers/plugin_fixture.h"
 
 namespace rh::test {

@@ -1,4 +1,6 @@
 // If, Loop and Scan as kernels of a plugin, with subgraphs on its device; and weights that kernels of plugins pack.
+#include <dlfcn.h>
+
 #include "graph/text_parse.h"
 #include "onnx/writer.h"
 #include "providers/plugin_fixture.h"

@@ -1,4 +1,6 @@
 // Custom operators from a library of ours, in Roundhouse, and with RH_CAPI_LIBRARY in another runtime of the same interface.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <thread>
 

@@ -1,4 +1,5 @@
 // A model divided at random between the CPU and a plugin's device: equal results, and no copy more than the division needs.
+#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <algorithm>

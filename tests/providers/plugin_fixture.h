@@ -1,6 +1,8 @@
 #pragma once
 
 // Providers in shared libraries, loaded into the library under test.
+#include <dlfcn.h>
+
 #include <filesystem>
 #include <fstream>
 

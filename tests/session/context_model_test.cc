@@ -2,10 +2,9 @@
 #include "session/context_model.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <filesystem>
 
+#include "base/process.h"
 #include "graph/text_parse.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
@@ -34,7 +33,7 @@ main (bool[] c, float[3] x) => (float[3] y)
 
 class ContextModel : public testing::Test {
  protected:
-  ContextModel() : folder_(fs::temp_directory_path() / ("rh_context_" + std::to_string(::getpid()))) {
+  ContextModel() : folder_(fs::temp_directory_path() / ("rh_context_" + std::to_string(process_number()))) {
     fs::create_directories(folder_);
     options.optimization_level = OptimizationLevel::none;
     options.intra_op_threads = 1;

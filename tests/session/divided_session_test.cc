@@ -1,10 +1,9 @@
 // Sessions of which a device has a node: what the CPU's passes do around it, and what they must leave alone.
 #include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <set>
 
+#include "base/process.h"
 #include "onnx/reader.h"
 #include "session/compile/compile.h"
 #include "session/run_helpers.h"
@@ -156,7 +155,7 @@ main (float[1, 16, 12, 12] x) => (float[1, 16, 12, 12] y)
 }
 
 TEST(DividedSession, WritesNoOperatorOfItsOwnIntoFiles) {
-  const auto folder = std::filesystem::temp_directory_path() / ("rh_divided_" + std::to_string(::getpid()));
+  const auto folder = std::filesystem::temp_directory_path() / ("rh_divided_" + std::to_string(process_number()));
   std::filesystem::create_directories(folder);
   for (const OptimizationLevel level : {OptimizationLevel::basic, OptimizationLevel::all}) {
     SessionOptions options;

@@ -1,12 +1,12 @@
 #include "support/stock.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "abi/element_type.h"
+#include "base/dynamic_library.h"
+#include "base/paths.h"
 #include "roundhouse/onnxruntime_c_api.h"
 
 namespace rh::test {
@@ -97,9 +97,8 @@ const Stock* Stock::get() {
   static const Stock* stock = []() -> const Stock* {
     const char* path = std::getenv("RH_STOCK_ORT");
     if (!path || !*path) return nullptr;
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail(ErrorCode::no_such_file, "RH_STOCK_ORT names {}, which does not load: {}", path, dlerror());
-    const auto base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
+    void* library = open_library(as_path(path).c_str());
+    const auto base = reinterpret_cast<const OrtApiBase* (*)()>(find_symbol(library, "OrtGetApiBase"));
     static Stock instance;
     instance.api_ = base()->GetApi(23);
     check(*instance.api_, instance.api_->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "oracle", &instance.env_));
