@@ -152,6 +152,14 @@ stage_old_cpu() {
 # The emulator itself ends when a process with threads forks.
 stage_arm64() { RH_SWEEPS=part GTEST_FILTER=-ThreadPool.child_of_a_fork* preset_tests arm64 "${arm64_tests[@]}"; }
 
+# The library for Windows, cross-compiled by zig; a program on it runs under Wine.
+stage_windows() {
+  local stand=$results/windows.stand.log
+  scripts/stand windows -- true >"$stand" 2>&1 || leave_out "zig cannot be installed: $(tail -n 1 "$stand")"
+  export ZIG=$root/build/stands/windows/ziglang/zig
+  stage_build && configure windows && build windows roundhouse && pytest windows tests/windows
+}
+
 # The assertions of the standard library and our own, without optimisation but in kernels.
 stage_debug() { RH_SWEEPS=part preset_tests debug "${asan_tests[@]}"; }
 
