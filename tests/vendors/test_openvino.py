@@ -203,7 +203,7 @@ def test_a_run_that_is_terminated_ends_within_openvino():
     with registered(roundhouse, OPENVINO):
         made = session(roundhouse, OPENVINO, products(40, size))
         assert {row["provider"] for row in made.placement()} == {OPENVINO} and len({row["unit"] for row in made.placement()}) == 1
-        terminate_and_run_on(made, {"x": floats(4096, size)})
+        terminate_and_run_on(made, {"x": floats(512, size)})
         del made
 
 
@@ -432,6 +432,19 @@ def test_operators_of_old_opsets_are_the_cpus(name):
     made = roundhouse.InferenceSession(model, options, providers=[OPENVINO])
     assert_like_the_cpu(roundhouse, model, [{"x": x}], made)
     assert set(row["provider"] for row in made.placement()) == {OPENVINO if name in ("one dimension", "a power of floats") else CPU}
+
+
+@pytest.mark.parametrize(("scale", "is_taken"), [((5,), False), ((4, 1), True)], ids=["along a row", "by channel"])
+def test_a_scale_before_a_convolution_is_right(scale, is_taken):
+    """OpenVINO moves a constant that is as long as the window into the weights."""
+    nodes = [helper.make_node("Mul", ["x", "scale"], ["scaled"]), helper.make_node("Conv", ["scaled", "w"], ["y"], pads=[2, 2])]
+    constants = {"scale": floats(*scale), "w": floats(3, 4, 5, seed=1)}
+    model = model_of(nodes, [tensor("x", ["N", 4, 5])], [tensor("y", ["N", 3, 5])], constants)
+    with registered(roundhouse, OPENVINO):
+        made = session(roundhouse, OPENVINO, model)
+        assert_like_the_cpu(roundhouse, model, [{"x": floats(n, 4, 5, seed=n)} for n in (1, 3)], made)
+        owners = {row["op_type"]: row["provider"] for row in made.placement()}
+    assert (owners["Conv"] == OPENVINO) == is_taken, owners
 
 
 def test_the_doctor_runs_a_model_on_it():

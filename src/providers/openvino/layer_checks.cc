@@ -62,7 +62,28 @@ Support check_lstm(const NodeView& node) {
 
 // --- convolutions and pools
 
+/// Whether what it convolves is multiplied by a constant that is as long along a dimension of the image as the weights are: OpenVINO takes
+/// that for one by channel, and multiplies the weights by it.
+bool has_scale_like_its_window(const NodeView& node) {
+  const Node* before = node.graph().producer(node.node().inputs[0]);
+  const Tensor* weights = node.constant_input(1);
+  if (!before || !weights || !before->domain.empty() || (before->op_type != "Mul" && before->op_type != "Div")) return false;
+  const NodeView product(node.graph(), *before);
+  const Tensor* second = product.constant_input(1);
+  const Tensor* scale = second ? second : product.constant_input(0);
+  if (!scale) return false;
+  const Shape &window = weights->shape(), &given = scale->shape();
+  for (int from_end = 1; from_end <= window.rank() - 2 && from_end <= given.rank(); ++from_end) {
+    const int64_t size = given[static_cast<size_t>(given.rank() - from_end)];
+    if (size > 1 && size == window[static_cast<size_t>(window.rank() - from_end)]) return true;
+  }
+  return false;
+}
+
 Support check_convolution(const NodeView& node) {
+  if (has_scale_like_its_window(node)) {
+    return refuse(RhRefusalCode_UNIT, "OpenVINO multiplies its weights by the constant that its input is multiplied by along the image");
+  }
   const std::vector<int64_t> dilations = node.ints_or("dilations");
   if (dilations.size() < 3 || std::ranges::all_of(dilations, [](int64_t dilation) { return dilation == 1; })) return {};
   return refuse(RhRefusalCode_ATTRIBUTE, "it has dilations in three dimensions, which OpenVINO leaves out of account for single channels");
