@@ -79,7 +79,6 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     check_weightless_mode(setup_, setup_.devices.at(0)->ep_name);
     create_ep();
     check_compatibility(setup_, ep_->name);
-    check_write_function(*ep_, setup_);
     if (RH_HAS(ep_->raw, 24, GetKernelRegistry)) {
       call(ep_->name, "OrtEp::GetKernelRegistry", [&] { return ep_->raw.GetKernelRegistry(&ep_->raw, &registry_); });
     }
@@ -210,6 +209,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
 
   std::vector<std::unique_ptr<Kernel>> compile(std::span<const Unit* const> units) override {
     if (!RH_HAS(ep_->raw, 23, Compile)) fail(ErrorCode::ep_fail, "{} claimed units, but its OrtEp has no Compile", ep_->name);
+    check_write_function(*ep_, setup_);
     check_read_function(*ep_, *setup_.options, units);
     check_weightless(*ep_, setup_.settings);
     std::vector<const OrtGraph*> graphs;
