@@ -148,7 +148,8 @@ class Partitioner {
     node.host_outputs = claim.host_outputs;
   }
 
-  // Providers may be shown the whole graph: what they claim of nodes that others have, or they themselves since an earlier question, is void.
+  // Providers may be shown the whole graph: what they claim of nodes that others have, or they themselves since an earlier question, is
+  // void.
   bool refuse_taken(const Graph& graph, const Claims& claims, std::vector<NodeAssignment>& assigned, const Claim& claim, size_t p) const {
     const auto is_own = [&](NodeId id) { return assigned[static_cast<size_t>(id)].provider == static_cast<int>(p); };
     const auto was_taken = [&](NodeId id) { return graph.find_node(id) && claims.is_taken(id) && (!is_own(id) || claims.is_kept(id)); };

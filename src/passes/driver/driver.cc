@@ -133,7 +133,8 @@ class Driver {
 
   void dump(size_t pass, const char* when) const {
     if (options_.dump_folder.empty()) return;
-    const std::string path = fmt::format("{}/{:04}_{}.{}.txt", options_.dump_folder, options_.edits_before + version_, passes_[pass].name, when);
+    const std::string path =
+        fmt::format("{}/{:04}_{}.{}.txt", options_.dump_folder, options_.edits_before + version_, passes_[pass].name, when);
     std::error_code ignored;
     std::filesystem::create_directories(as_path(options_.dump_folder), ignored);
     write_file(path, print(main_, {.types = true}));

@@ -65,7 +65,8 @@ uint64_t spread(uint64_t word) {
 ContentMark content_mark(std::string_view bytes) {
   constexpr size_t kLanes = 4, kStep = kLanes * sizeof(uint64_t);
   uint64_t lanes[kLanes] = {bytes.size(), kFactor, kOther, kFactor ^ kOther}, words[kLanes];
-  // For a lane as it is, another word gives another lane. A word is spread first: bits that change alone would be undone by the next word's.
+  // For a lane as it is, another word gives another lane. A word is spread first: bits that change alone would be undone by the next
+  // word's.
   const auto add = [&] {
     for (size_t i = 0; i < kLanes; ++i) lanes[i] = std::rotl((lanes[i] ^ spread(words[i])) * kFactor, 29);
   };
