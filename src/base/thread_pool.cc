@@ -25,6 +25,7 @@
 #include "base/fork_mutex.h"
 #include "base/process.h"
 #include "base/shares.h"
+#include "base/start_thread.h"
 
 namespace rh {
 namespace {
@@ -132,7 +133,7 @@ class Workers {
     }
     threads_.reserve(starts_.size());
     try {
-      for (Start& start : starts_) threads_.emplace_back(serve_from, &start);
+      for (Start& start : starts_) threads_.push_back(start_thread([&start] { serve_from(&start); }));
       wait_for_arrivals();
     } catch (const std::exception&) {
       // Fewer workers than wished for (system_error, bad_alloc): loops still complete, for callers work on their own.

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/start_thread.h"
 
 namespace rh {
 
@@ -21,7 +22,7 @@ constexpr std::chrono::milliseconds kLinger{20};  // what an idle thread waits f
 ThreadFunctions own_threads() {
   return {[](void (*work)(void*), void* parameter) -> const void* {
             try {
-              return new std::thread(work, parameter);
+              return new std::thread(rh::start_thread([=] { work(parameter); }));
             } catch (const std::exception&) {  // no thread or no memory
               return nullptr;
             }

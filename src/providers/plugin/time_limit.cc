@@ -3,8 +3,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <thread>
 
+#include "base/start_thread.h"
 #include "settings/keys.h"
 
 namespace rh::plugin {
@@ -27,7 +27,7 @@ Status call_in_time(std::string_view provider, std::string_view function, std::c
                     std::shared_ptr<const void> kept, bool* hung) {
   if (limit.count() == 0) return work();
   auto call = std::make_shared<Call>();
-  std::thread([call, work = std::move(work), kept = std::move(kept)]() mutable {
+  start_thread([call, work = std::move(work), kept = std::move(kept)]() mutable {
     Status status = work();
     work = nullptr;
     kept = nullptr;
