@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "session/value_layout.h"
+#include "session/warn.h"
 
 namespace rh {
 
@@ -39,11 +40,8 @@ void replace_initializers(Graph& graph, const std::map<std::string, Value>& init
   for (const auto& [name, value] : initializers) {
     const ValueId id = graph.find_value(name);
     if (id == kNoValue || graph.value(id).initializer.empty()) {
-      if (log) {
-        log->log(LogSeverity::warning, "session",
-                 fmt::format("initializer '{}' was given, but the main graph has no initializer of that name{}", name,
-                             nearest_initializer(graph, name)));
-      }
+      warn(log, fmt::format("initializer '{}' was given, but the main graph has no initializer of that name{}", name,
+                            nearest_initializer(graph, name)));
       continue;
     }
     const ValueType before = graph.value(id).type;

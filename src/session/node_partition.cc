@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/paths.h"
+#include "session/warn.h"
 
 namespace rh {
 
@@ -15,9 +16,7 @@ void write_node_partition(const Plan& plan, const SessionOptions& options) {
   if (path.empty()) return;
   std::error_code unknown;  // a name that is too long, and the like: writing says what is wrong
   if (std::filesystem::exists(as_path(path), unknown)) {
-    if (!options.log) return;
-    options.log->log(LogSeverity::warning, "session", fmt::format("nodes run in their own order, not in that of the file '{}'", path));
-    return;
+    return warn(options.log.get(), fmt::format("nodes run in their own order, not in that of the file '{}'", path));
   }
   std::vector<std::string> names;
   for (const Step& step : plan.steps) names.push_back(json_text(step.node->display_name()));

@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "onnx/tensor_writer.h"
 #include "onnx/writer.h"
+#include "session/warn.h"
 #include "settings/keys.h"
 
 namespace rh {
@@ -27,9 +28,7 @@ std::string external_file(const Model& model, const SessionOptions& options) {
   return name;
 }
 
-void warn(const SessionOptions& options, const std::string& text) {
-  if (options.log) options.log->log(LogSeverity::warning, "session", text);
-}
+void warn(const SessionOptions& options, const std::string& text) { rh::warn(options.log.get(), text); }
 
 }  // namespace
 

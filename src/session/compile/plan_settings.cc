@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "session/compact_weights.h"
+#include "session/warn.h"
 #include "settings/keys.h"
 
 namespace rh {
@@ -17,7 +18,7 @@ Tuning tuning_of(const SessionOptions& options, int threads) {
     } catch (const Error& error) {
       fail(error.code(), "config entry '{}': {}", kKeyOf<&Settings::tuning_file>, error.message());
     }
-    if (!ignored.empty() && options.log) options.log->log(LogSeverity::warning, "session", ignored + ": the session does without it");
+    if (!ignored.empty()) warn(options.log.get(), ignored + ": the session does without it");
   }
   tuning.preferred = options.settings.variant;
   return tuning;

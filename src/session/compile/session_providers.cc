@@ -5,6 +5,7 @@
 #include "base/fork_mutex.h"
 #include "providers/cpu/cpu_provider.h"
 #include "providers/custom_operators.h"
+#include "session/warn.h"
 #include "settings/keys.h"
 
 namespace rh {
@@ -34,7 +35,7 @@ std::vector<std::shared_ptr<Provider>> make_providers(const SessionOptions& opti
       provider = choice.make ? choice.make(model) : provider_registry().make(choice.name, choice.options);
     } catch (const Error& error) {
       if (!only_warn) throw;
-      if (options.log) options.log->log(LogSeverity::warning, "session", fmt::format("goes on without {}: {}", choice.name, error.what()));
+      warn(options.log.get(), fmt::format("goes on without {}: {}", choice.name, error.what()));
       missing.push_back({choice.name, error.what()});
       continue;
     }
@@ -89,10 +90,7 @@ void tell_void_claims(const Assignment& assignment, const SessionOptions& option
   for (const VoidClaim& claim : assignment.void_claims) {
     const std::string text = fmt::format("{}: {}", claim.provider, claim.reason);
     if (options.settings.fallback == Fallback::error) throw Error(ErrorCode::ep_fail, text, claim.where);
-    if (options.log) {
-      options.log->log(LogSeverity::warning, "session",
-                       text + ": the claim does not count as it is; 'roundhouse.fallback' of \"error\" makes this an error");
-    }
+    warn(options.log.get(), text + ": the claim does not count as it is; 'roundhouse.fallback' of \"error\" makes this an error");
   }
 }
 
