@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "base/error.h"
 
@@ -69,9 +70,22 @@ PlanSizes::Found PlanSizes::find(std::span<const TensorView> inputs) const {
     }
     return found;
   }
-  for (size_t i = 0; i < symbols_.size(); ++i)
-    found.plan.sizes.push_back(symbols_[i].is_fixed ? found.sizes[i] : bucket_end(found.sizes[i]));
+  for (size_t i = 0; i < symbols_.size(); ++i) found.plan.sizes.push_back(class_size(i, found));
   return found;
+}
+
+// A mask's axis is past + 1 long whatever the model names it: a size that is one more than another one grows with it, and stays one more in
+// the class. Small sizes are so by chance.
+int64_t PlanSizes::class_size(size_t symbol, const Found& found) const {
+  constexpr int64_t kLeastRelated = 16;
+  const int64_t size = found.sizes[symbol];
+  if (symbols_[symbol].is_fixed) return size;
+  for (size_t earlier = 0; earlier < symbol; ++earlier) {
+    const int64_t apart = size - found.sizes[earlier];
+    if (std::abs(apart) != 1 || std::min(size, found.sizes[earlier]) < kLeastRelated || symbols_[earlier].is_fixed) continue;
+    return found.plan.sizes[earlier] + apart;
+  }
+  return bucket_end(size);
 }
 
 std::optional<Shape> PlanSizes::shape(const SymbolicShape& dims, const std::vector<int64_t>& sizes) const {

@@ -61,6 +61,7 @@ class PlanSizes {
     bool is_fixed = false;
   };
   void add_symbols(const std::set<std::string, std::less<>>& fixed, bool with_offsets);
+  int64_t class_size(size_t symbol, const Found& found) const;
   std::optional<int64_t> size_of(std::string_view name, const std::vector<int64_t>& sizes) const;
 
   Dims inputs_;
