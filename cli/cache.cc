@@ -38,7 +38,7 @@ json head_of(const fs::path& file) {
   json head{{"provider", ""}, {"made_by", ""}, {"region", ""}, {"roundhouse", ""}};
   std::ifstream stream(file, std::ios::binary);
   std::string line;
-  if (!std::getline(stream, line) || line != "roundhouse artifact 2") return head;
+  if (!std::getline(stream, line) || line != "roundhouse artifact 3") return head;
   while (std::getline(stream, line) && !line.empty()) {
     const size_t colon = line.find(": ");
     if (colon != line.npos && head.contains(line.substr(0, colon))) head[line.substr(0, colon)] = line.substr(colon + 2);

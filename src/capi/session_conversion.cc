@@ -21,7 +21,6 @@ class SessionLog final : public LogSink {
 
   bool enabled(LogSeverity severity) const override { return logger_->enabled(static_cast<OrtLoggingLevel>(severity)); }
   void log(LogSeverity severity, std::string_view category, std::string_view message) override {
-    if (!enabled(severity)) return;
     logger_->write(static_cast<OrtLoggingLevel>(severity), std::string(category).c_str(), "", std::string(message).c_str());
   }
 
