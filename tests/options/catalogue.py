@@ -233,8 +233,8 @@ COMPANIONS = {
     "session.log_verbosity_level": (_EVERYTHING,),
     "session.optimized_model_external_initializers_file_name": (_OPTIMISED,),
     "session.optimized_model_external_initializers_min_size_in_bytes": (_OPTIMISED, _APART),
-    "session.save_external_prepacked_constant_initializers": (_OPTIMISED, _APART),
-    "session.save_model_format": (_OPTIMISED,),
+    "session.save_external_prepacked_constant_initializers": (_WARNINGS, _OPTIMISED, _APART),
+    "session.save_model_format": (_WARNINGS, _OPTIMISED),
     ("run field", "logid"): (("run field", "log_severity_level", 0),),
     ("run field", "log_verbosity_level"): (("run field", "log_severity_level", 0),),
 }
