@@ -82,8 +82,10 @@ struct TransferTable : OrtDataTransferImpl {
   }
   void copy(const OrtValue** from, OrtValue** to, OrtSyncStream** streams, size_t count) {
     for (size_t i = 0; i < count; ++i) {
+      const TensorView source = view_of(from[i]);
+      if (source.bytes == 0) continue;  // it may have no address
       void* stream = streams && streams[i] ? host.api->SyncStream_GetHandle(streams[i]) : nullptr;
-      transfer->copy(view_of(from[i]), owns(host.ep->Value_GetMemoryDevice(from[i])), view_of(to[i]),
+      transfer->copy(source, owns(host.ep->Value_GetMemoryDevice(from[i])), view_of(to[i]),
                      owns(host.ep->Value_GetMemoryDevice(to[i])), stream);
     }
   }

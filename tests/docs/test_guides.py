@@ -90,6 +90,27 @@ assert card.device.vendor == "Card" and card.ep_metadata["slots"] == "2"
     )
 
 
+@pytest.mark.parametrize("module", ["roundhouse", "onnxruntime"])
+def test_the_card_takes_empty_tensors(provider_folder, module):
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 4]) for name in "xy"]
+    nodes = [helper.make_node(op, [x], [y], y) for op, x, y in (("Relu", "x", "a"), ("Exp", "a", "b"), ("Relu", "b", "y"))]
+    graph = helper.make_graph(nodes, "g", value[:1], value[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), provider_folder / "rows.onnx")
+    program = f"""
+import os
+import numpy as np
+import {module} as ort
+ort.register_execution_provider_library("card", os.path.abspath("card.so"))
+options = ort.SessionOptions()
+options.add_provider_for_devices([d for d in ort.get_ep_devices() if d.ep_name == "CardExecutionProvider"], {{}})
+session = ort.InferenceSession("rows.onnx", options)
+session.disable_fallback()
+for rows in (0, 3, 0, 2):
+    print(session.run(None, {{"x": np.ones((rows, 4), np.float32)}})[0].shape, end=" ")
+"""
+    assert run([sys.executable, "-c", program], provider_folder).strip() == "(0, 4) (3, 4) (0, 4) (2, 4)"
+
+
 def test_the_card_says_why_it_leaves_nodes(provider_folder):
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3, 4]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], "cube")], "g", value[:1], value[1:])
