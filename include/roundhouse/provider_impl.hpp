@@ -85,8 +85,8 @@ struct TransferTable : OrtDataTransferImpl {
       const TensorView source = view_of(from[i]);
       if (source.bytes == 0) continue;  // it may have no address
       void* stream = streams && streams[i] ? host.api->SyncStream_GetHandle(streams[i]) : nullptr;
-      transfer->copy(source, owns(host.ep->Value_GetMemoryDevice(from[i])), view_of(to[i]),
-                     owns(host.ep->Value_GetMemoryDevice(to[i])), stream);
+      transfer->copy(source, owns(host.ep->Value_GetMemoryDevice(from[i])), view_of(to[i]), owns(host.ep->Value_GetMemoryDevice(to[i])),
+                     stream);
     }
   }
   std::unique_ptr<IDataTransfer> transfer;
