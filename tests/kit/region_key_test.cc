@@ -177,7 +177,9 @@ void check_each_change_has_a_key(const WeightsFile& file) {
 TEST(KitRegionKey, OfAFileThatOthersWriteThroughTheirMappingsChangesEachTime) { check_each_change_has_a_key(WeightsFile()); }
 
 TEST(KitRegionKey, OfAFileInMemoryThatOthersWriteThroughTheirMappingsChangesEachTime) {
-  if (!std::filesystem::is_directory("/dev/shm") || std::filesystem::space("/dev/shm").available < 100'000'000) GTEST_SKIP();
+  if (!std::filesystem::is_directory("/dev/shm") || std::filesystem::space("/dev/shm").available < 100'000'000) {
+    GTEST_SKIP() << "there is no /dev/shm with 100 MB to spare";
+  }
   check_each_change_has_a_key(WeightsFile("/dev/shm"));
 }
 
