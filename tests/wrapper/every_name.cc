@@ -54,6 +54,11 @@ void statuses() {
   const Ort::Exception error("thrown", ORT_NOT_IMPLEMENTED);
   CHECK(error.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED && Ort::Status(error).GetErrorMessage() == "thrown");
   CHECK(Ort::Status(std::runtime_error("plain")).GetErrorCode() == ORT_FAIL);
+  const auto returned = [](OrtErrorCode code) {
+    ORT_CXX_RETURN_ON_API_FAIL(code == ORT_OK ? nullptr : Ort::GetApi().CreateStatus(code, "returned"));
+    ORT_CXX_IF_CONSTEXPR(sizeof(int) >= 2) return Ort::Status("went on", ORT_FAIL);
+  };
+  CHECK(returned(ORT_NO_MODEL).GetErrorMessage() == "returned" && returned(ORT_OK).GetErrorMessage() == "went on");
 #ifndef ORT_NO_EXCEPTIONS
   try {
     Ort::ThrowOnError(failed);

@@ -229,6 +229,14 @@ struct Status : detail::Base<OrtStatus> {
   OrtErrorCode GetErrorCode() const { return p_ ? GetApi().GetErrorCode(p_) : ORT_OK; }
 };
 
+/// In a function that returns an Ort::Status: returns that of a call of the C interface where it failed.
+#define ORT_CXX_RETURN_ON_API_FAIL(call)                                    \
+  do {                                                                      \
+    if (OrtStatus* ort_failure = (call)) return ::Ort::Status(ort_failure); \
+  } while (false)
+/// `if constexpr` since C++17, which is the oldest that these headers take.
+#define ORT_CXX_IF_CONSTEXPR if constexpr
+
 /// Throws a failed status and leaves it as it is.
 inline void ThrowOnError(const Status& status) {
   if (!status.IsOK()) ORT_CXX_API_THROW(status.GetErrorMessage(), status.GetErrorCode());
