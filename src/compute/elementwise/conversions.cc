@@ -38,13 +38,13 @@ HWY_INLINE void convert_direct(const void* x, void* y, int64_t count) {
   T* HWY_RESTRICT to = static_cast<T*>(y);
   constexpr int64_t kBlock = 64;
   int64_t i = 0;
-  if constexpr (std::is_integral_v<From> && sizeof(From) == 1 &&
-                std::is_same_v<T, bool>) {  // as the least of the byte and 1, which compilers have vectors for
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 1 && std::is_same_v<T, bool>) {  // as the least of the byte and 1
+    const hn::ScalableTag<uint8_t> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const auto* HWY_RESTRICT bytes = static_cast<const uint8_t*>(x);
     auto* HWY_RESTRICT truths = static_cast<uint8_t*>(y);
-    for (; i + kBlock <= count; i += kBlock)
-      for (int64_t k = 0; k < kBlock; ++k) truths[i + k] = bytes[i + k] < 1 ? bytes[i + k] : uint8_t{1};
-    for (; i < count; ++i) truths[i] = bytes[i] < 1 ? bytes[i] : uint8_t{1};
+    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Min(hn::LoadU(d, bytes + i), hn::Set(d, uint8_t{1})), d, truths + i);
+    for (; i < count; ++i) truths[i] = bytes[i] != 0;
     return;
   }
   for (; i + kBlock <= count; i += kBlock)

@@ -1,5 +1,7 @@
 #include "ops/quant/qlinear_softmax.h"
 
+#include <algorithm>
+
 #include "compute/reduce/row_math.h"
 #include "providers/cpu/quantization.h"
 
@@ -28,18 +30,23 @@ class QLinearSoftmaxKernel final : public Kernel {
     return dispatch<Types>(x.dtype(), "QLinearSoftmax", [&]<typename T>() {
       const auto range = compute::QuantRange::of<T>(to.zero_point);
       const double work = static_cast<double>(block);
+      // Short rows go many at a time through each of the three.
+      const int64_t most = std::max<int64_t>(1, kAtOnce / block);
       context.parallel().for_range(outer, {.bytes = 10 * work, .operations = 4 * work}, [&](Range part) {
-        for (int64_t i = part.begin; i < part.end; ++i) {
-          float* row = values + i * block;
-          compute::dequantize(x.data<T>() + i * block, from.scale, from.zero_point, row, block);
-          compute::softmax_strided(row, row, 1, length, inner, false);
-          compute::quantize(row, to.scale, range, y.data<T>() + i * block, block);
+        for (int64_t i = part.begin, rows = 0; i < part.end; i += rows) {
+          rows = std::min(most, part.end - i);
+          float* first = values + i * block;
+          compute::dequantize(x.data<T>() + i * block, from.scale, from.zero_point, first, rows * block);
+          compute::softmax_strided(first, first, rows, length, inner, false);
+          compute::quantize(first, to.scale, range, y.data<T>() + i * block, rows * block);
         }
       });
     });
   }
 
  private:
+  static constexpr int64_t kAtOnce = 4096;
+
   ops::QLinearSoftmax op_;
 };
 
