@@ -8,6 +8,7 @@
 #include "compute/move/interleave.h"
 #include "compute/reduce/weighted_rows.h"
 #include "providers/cpu/convert.h"
+#include "providers/cpu/kernels/linear_integers.h"
 #include "providers/cpu/numbers.h"
 
 namespace rh::cpu {
@@ -138,67 +139,43 @@ Weights axis_weights(RunContext& context, const Resize& op, const AxisPlan& p) {
   return w;
 }
 
+constexpr int64_t kAtOnce = kSumsAtOnce;
+
+/// So many sums, at most kAtOnce. Integers are rounded, half away from zero: only those with antialiasing come this way.
 template <typename T, typename C>
-T from_sum(C sum) {
-  if constexpr (std::is_integral_v<T>)
-    return narrowed<T>(sum);
-  else
-    return T(sum);
-}
-
-constexpr int64_t kAtOnce = 16;  // sums of integers, for which compilers have vectors
-
-/// kAtOnce sums as integers: where all fit, without a look at each.
-template <typename T>
-void cut_fractions(const float* sums, T* to) {
-  constexpr float kLeast = static_cast<float>(std::numeric_limits<T>::min());
-  constexpr float kMost = sizeof(T) <= 2 ? static_cast<float>(std::numeric_limits<T>::max()) : 0x1p30f;
-  float low = sums[0], high = sums[0];
-  for (int64_t i = 0; i < kAtOnce; ++i) {
-    low = sums[i] < low ? sums[i] : low;
-    high = sums[i] > high ? sums[i] : high;
-  }
-  if (sizeof(T) <= 4 && low >= kLeast && high <= kMost) {
-    T cut[kAtOnce];
-    for (int64_t i = 0; i < kAtOnce; ++i) cut[i] = static_cast<T>(static_cast<int32_t>(sums[i]));
-    std::copy_n(cut, kAtOnce, to);
+void store_sums(C* sums, int64_t count, T* to) {
+  if constexpr (std::is_same_v<T, C>) {
+    std::copy_n(sums, count, to);
+  } else if constexpr (std::is_integral_v<T>) {
+    for (int64_t i = 0; i < kAtOnce; ++i) sums[i] += std::copysign(0.5f, sums[i]);
+    store_cut(sums, count, to);
   } else {
-    for (int64_t i = 0; i < kAtOnce; ++i) to[i] = narrowed<T>(sums[i]);
+    for (int64_t i = 0; i < count; ++i) to[i] = T(sums[i]);
   }
 }
 
-/// The first outputs of a row of integers; how many.
-template <typename T>
-int64_t resample_integers(const T* row, const Weights& w, int64_t outputs, T* to) {
-  constexpr int64_t kTaps = 2;
-  if (w.taps != kTaps) return 0;
-  const int64_t* index = w.index.data();
-  const float* weight = w.weight.data();
-  int64_t i = 0;
-  for (; i + kAtOnce <= outputs; i += kAtOnce, index += kTaps * kAtOnce, weight += kTaps * kAtOnce) {
-    float sums[kAtOnce];
-    for (int64_t k = 0; k < kAtOnce; ++k) {
-      const float first = weight[kTaps * k] * static_cast<float>(row[index[kTaps * k]]);
-      sums[k] = first + weight[kTaps * k + 1] * static_cast<float>(row[index[kTaps * k + 1]]);
-    }
-    cut_fractions(sums, to + i);
-  }
-  return i;
-}
+/// An output of linear interpolation from its two neighbours within the data: at the border both are the same element.
+struct LinearWeights {
+  std::span<int64_t> index;
+  std::span<float> weight;
+  std::span<bool> outside;  ///< as in Weights
+};
 
-/// The first sums of rows of integers; how many.
-template <typename T>
-int64_t blend_integers(const T* image, const int64_t* index, const float* weight, int64_t taps, int64_t inner, T* to) {
-  int64_t i = 0;
-  for (; i + kAtOnce <= inner; i += kAtOnce) {
-    float sums[kAtOnce] = {};
-    for (int64_t t = 0; t < taps; ++t) {
-      const T* const row = image + index[t] * inner + i;
-      for (int64_t k = 0; k < kAtOnce; ++k) sums[k] += weight[t] * static_cast<float>(row[k]);
-    }
-    cut_fractions(sums, to + i);
+LinearWeights linear_weights(RunContext& context, const Resize& op, const AxisPlan& p) {
+  LinearWeights w{filled<int64_t>(context, 2 * p.output, 0), filled<float>(context, 2 * p.output, 0.5f), filled(context, p.output, false)};
+  const float last = static_cast<float>(p.input - 1);
+  for (int64_t i = 0; i < p.output; ++i) {
+    const float given = source_coordinate(op, p, i), x = std::clamp(given, 0.0f, last);
+    w.outside[static_cast<size_t>(i)] = op.coordinates == Resize::Coordinates::tf_crop_and_resize && (given < 0 || given > last);
+    int64_t* const index = w.index.data() + 2 * i;
+    index[0] = std::min(static_cast<int64_t>(x), p.input - 1);
+    index[1] = std::min(index[0] + 1, p.input - 1);
+    if (index[0] == index[1]) continue;
+    float* const weight = w.weight.data() + 2 * i;
+    weight[0] = static_cast<float>(index[1]) - x;
+    weight[1] = x - static_cast<float>(index[0]);
   }
-  return i;
+  return w;
 }
 
 /// A contiguous row.
@@ -207,12 +184,12 @@ void resample_row(const T* row, const Weights& w, int64_t outputs, T* to) {
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const int64_t* index = w.index.data();
   const float* weight = w.weight.data();
-  int64_t done = 0;
-  if constexpr (std::is_integral_v<T>) done = resample_integers(row, w, outputs, to);
-  for (int64_t i = done; i < outputs; ++i) {
-    C sum = 0;
-    for (int64_t t = i * w.taps; t < (i + 1) * w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(row[index[t]]);
-    to[i] = from_sum<T, C>(sum);
+  for (int64_t i = 0; i < outputs; i += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, outputs - i);
+    C sums[kAtOnce] = {};
+    for (int64_t k = 0; k < count; ++k)
+      for (int64_t t = 0; t < w.taps; ++t, ++weight, ++index) sums[k] += static_cast<C>(*weight) * static_cast<C>(row[*index]);
+    store_sums(sums, count, to + i);
   }
 }
 
@@ -237,12 +214,19 @@ void blend_rows(const T* image, const Weights& w, Range rows, int64_t inner, T* 
         continue;
       }
     }
-    int64_t done = 0;
-    if constexpr (std::is_integral_v<T>) done = blend_integers(image, index, weight, w.taps, inner, to);
-    for (int64_t k = done; k < inner; ++k) {
-      C sum = 0;
-      for (int64_t t = 0; t < w.taps; ++t) sum += static_cast<C>(weight[t]) * static_cast<C>(image[index[t] * inner + k]);
-      to[k] = from_sum<T, C>(sum);
+    for (int64_t i = 0; i < inner; i += kAtOnce) {
+      const int64_t count = std::min(kAtOnce, inner - i);
+      C sums[kAtOnce] = {};
+      for (int64_t t = 0; t < w.taps; ++t) {
+        const C factor = static_cast<C>(weight[t]);
+        const T* const line = image + index[t] * inner + i;
+        if (count == kAtOnce) {
+          for (int64_t k = 0; k < kAtOnce; ++k) sums[k] += factor * static_cast<C>(line[k]);
+        } else {
+          for (int64_t k = 0; k < count; ++k) sums[k] += factor * static_cast<C>(line[k]);
+        }
+      }
+      store_sums(sums, count, to + i);
     }
   }
 }
@@ -304,13 +288,18 @@ class ResizeKernel final : public Kernel {
     const MutableView y = context.output(0, shape);
     if (y.elements() == 0) return {};
     if (x.elements() == 0) return error_status(ErrorCode::invalid_argument, "Resize: an empty input cannot become {}", shape.to_string());
+    const bool keeps_all = shape == x.shape();
+    // A scale of 1.02 may leave a size and still move what is between. ONNX Runtime does so only where another size changes.
     const auto is_idle = [&](const AxisPlan& p) {
-      return p.input == p.output && op_.coordinates != Resize::Coordinates::tf_crop_and_resize;
+      using C = Resize::Coordinates;
+      if (p.input != p.output || op_.coordinates == C::tf_crop_and_resize) return false;
+      return p.scale == 1 || keeps_all || op_.antialias || op_.coordinates == C::align_corners;
     };
     plans.resize(static_cast<size_t>(std::remove_if(plans.begin(), plans.end(), is_idle) - plans.begin()));
     // Shrinking axes first keeps what lies between small; of equals, the inner one is cheaper while there is less of it.
-    const bool whole_numbers = !is_floating(x.dtype());  // each step cuts fractions off: the order shows
+    const bool whole_numbers = !is_floating(x.dtype());  // with antialiasing each step rounds: the order shows
     const auto is_before = [&](const AxisPlan& a, const AxisPlan& b) {
+      if (whole_numbers && op_.antialias) return a.axis > b.axis;
       const int64_t left = a.output * b.input, right = b.output * a.input;
       return left != right ? left < right : !whole_numbers && a.output > a.input && a.axis > b.axis;
     };
@@ -336,26 +325,59 @@ class ResizeKernel final : public Kernel {
       }
     }
     return dispatch<Interpolated>(x.dtype(), "Resize by interpolation", [&]<typename T>() {
-      const T* from = x.data<T>();
-      Shape current = x.shape();
-      struct Outside {
-        int axis = 0;
-        std::span<const bool> mask;
-      };
-      InlineVector<Outside, 8> outside;
-      for (size_t i = 0; i < plans.size(); ++i) {
-        const AxisPlan& p = plans[i];
-        const Weights w = axis_weights(context, op_, p);
-        const int64_t outer = current.product(0, p.axis), inner = current.product(p.axis + 1, current.rank());
-        current[p.axis] = p.output;
-        T* to = i + 1 == plans.size() ? y.data<T>() : context.scratch_array<T>(current.elements());
-        resample(from, to, outer, p, inner, w, context.parallel());
-        from = to;
-        if (op_.coordinates == Resize::Coordinates::tf_crop_and_resize) outside.push_back({p.axis, w.outside});
+      if constexpr (std::is_integral_v<T>) {
+        if (!op_.antialias) return interpolate_integers<T>(context, x, y, plans);
       }
-      if (plans.empty()) std::copy_n(from, y.elements(), y.data<T>());
-      for (const auto& [axis, mask] : outside) extrapolate(y, axis, mask, narrowed<T>(op_.extrapolation_value));
+      resample_axes<T>(context, x, y, plans);
     });
+  }
+
+  /// Cut off once, at the end.
+  template <typename T>
+  void interpolate_integers(RunContext& context, const TensorView& x, const MutableView& y, AxisPlans plans) const {
+    if (plans.empty() || op_.mode != Resize::Mode::linear || plans.size() > LinearIntegers<T>::kMostAxes) {
+      const MutableView result(DType::float32, y.shape(), context.scratch_array<float>(y.elements()));
+      resample_axes<float>(context, converted(context, x, DType::float32), result, plans);
+      std::transform(result.data<float>(), result.data<float>() + y.elements(), y.data<T>(), narrowed<T, float>);
+      return;
+    }
+    std::sort(plans.begin(), plans.end(), [](const AxisPlan& a, const AxisPlan& b) { return a.axis < b.axis; });
+    InlineVector<LinearAxis, 8> axes;
+    InlineVector<std::span<const bool>, 8> outside;
+    for (const AxisPlan& p : plans) {
+      const LinearWeights w = linear_weights(context, op_, p);
+      axes.push_back({p.axis, w.index, w.weight});
+      outside.push_back(w.outside);
+    }
+    const LinearIntegers<T> sums(x.data<T>(), x.shape(), y.data<T>(), y.shape(), {axes.data(), axes.size()});
+    const double elements = static_cast<double>(sums.line_elements());
+    const Cost cost{2.0 * sizeof(T) * elements, 4.0 * elements * static_cast<double>(1 << axes.size())};
+    context.parallel().for_range(sums.lines(), cost, [&](Range lines) { sums.run(lines); });
+    if (op_.coordinates != Resize::Coordinates::tf_crop_and_resize) return;
+    for (size_t i = 0; i < plans.size(); ++i) extrapolate(y, plans[i].axis, outside[i], narrowed<T>(op_.extrapolation_value));
+  }
+
+  template <typename T>
+  void resample_axes(RunContext& context, const TensorView& x, const MutableView& y, const AxisPlans& plans) const {
+    const T* from = x.data<T>();
+    Shape current = x.shape();
+    struct Outside {
+      int axis = 0;
+      std::span<const bool> mask;
+    };
+    InlineVector<Outside, 8> outside;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      const AxisPlan& p = plans[i];
+      const Weights w = axis_weights(context, op_, p);
+      const int64_t outer = current.product(0, p.axis), inner = current.product(p.axis + 1, current.rank());
+      current[p.axis] = p.output;
+      T* to = i + 1 == plans.size() ? y.data<T>() : context.scratch_array<T>(current.elements());
+      resample(from, to, outer, p, inner, w, context.parallel());
+      from = to;
+      if (op_.coordinates == Resize::Coordinates::tf_crop_and_resize) outside.push_back({p.axis, w.outside});
+    }
+    if (plans.empty()) std::copy_n(from, y.elements(), y.data<T>());
+    for (const auto& [axis, mask] : outside) extrapolate(y, axis, mask, narrowed<T>(op_.extrapolation_value));
   }
 
   // One input element for each output element, whatever the type.
