@@ -2,7 +2,8 @@
 """Runs generated models of one node with a vendor's provider before the CPU, and holds them to Roundhouse's CPU alone.
 
 Each node is run with the sizes of its inputs in the model and with open ones, with one thread and with two: what a vendor gets wrong with
-sizes that only a run tells is refused. An error of a run counts as wrong, as another result does. Values are finite.
+sizes that only a run tells is refused. An error of a run counts as wrong, as another result does. Values are finite. What the host refuses
+with the same words on its CPU alone is the host's own doing: it is counted apart.
 
 nodes.py --provider NAME [--count 120] [--seed 1] [--family pool] [--only "pool 1000004"] [--verbose]
 """
@@ -89,9 +90,18 @@ class Runtimes:
         self.one.threads = threads
         return self.one.session(model)
 
+    def host_refuses(self, model, message):
+        """Whether the host says the same of the model where it has its CPU alone."""
+        try:
+            self.one.cpu_session(model, plain=True)
+        except Exception as error:
+            return str(error) == message
+        return False
+
 
 def verdict(runtimes, case):
-    """`run`, `left`, `invalid` where the CPU alone refuses, `error` where the provider fails in a run, else how it differs."""
+    """`run`, `left`, `invalid` where Roundhouse's CPU refuses, `refused` where the host does without the provider, `fails` or `error` where
+    the provider does when it is loaded or in a run, else how it differs."""
     try:
         drawn = case.draw()
         (model, feeds), (with_open, _) = (case.model(drawn, is_open) for is_open in (CLOSED, OPEN))
@@ -99,14 +109,18 @@ def verdict(runtimes, case):
         expected = runtimes.reference.cpu_session(model.SerializeToString(), plain=True).run(None, feeds)
     except Exception as error:
         return "invalid", str(error)[:120]
-    ran, reasons, errors = False, set(), []
+    ran, reasons, errors, refused = False, set(), [], ""
     for is_open, threads in ((CLOSED, 1 + case.seed % 2), (OPEN, 2 - case.seed % 2)):
         data = case.model(drawn, is_open)[0].SerializeToString()
         where = f"{'open' if is_open else 'fixed'} sizes, {threads} threads"
         try:
             session = runtimes.session(data, threads)
         except Exception as error:
-            return "fails", f"{drawn.op}, {where}: {error}"[:900]
+            said = f"{drawn.op}, {where}: {error}"[:900]
+            if runtimes.host_refuses(data, str(error)):
+                refused = said
+                continue
+            return "fails", said
         if not owners(session)[runtimes.provider]:
             reasons |= {reason for _, reason in refusals(session, runtimes.provider)}
             continue
@@ -122,6 +136,8 @@ def verdict(runtimes, case):
                     return "differs", f"{drawn.op}-{drawn.opset} {drawn.attributes}, {where}, output {i}: {found}"
     if errors:
         return "error", errors[0]
+    if refused:
+        return "refused", refused
     return ("run", "") if ran else ("left", f"{drawn.op}: {'; '.join(sorted(reasons))}"[:200])
 
 
@@ -155,10 +171,10 @@ def main():
     results = Pool(cases, made, args.jobs, 60, run=verdict).run()
     tally = collections.Counter(status for status, _ in results.values())
     for key, (status, message) in results.items():
-        if status not in ("run", "left", "invalid") or args.verbose:
+        if status not in ("run", "left", "invalid", "refused") or args.verbose:
             print(f"{status:8}{key}  {message}")
     good = tally["run"] + tally["left"]
-    bad = len(results) - good - tally["invalid"]
+    bad = len(results) - good - tally["invalid"] - tally["refused"]
     print(f"{args.provider} in {args.host}: {dict(tally)} of {len(results)} in {time.monotonic() - started:.0f} s")
     if not tally["run"]:
         print(f"NOTHING RAN on {args.provider}")
