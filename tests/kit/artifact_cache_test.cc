@@ -16,7 +16,9 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "kit/forged.h"
 #include "providers/kit/cache/content_hash.h"
+#include "providers/kit/cache/content_mark.h"
 
 namespace rh {
 
@@ -96,23 +98,46 @@ TEST(KitHash, AChecksumTellsBytesApart) {
 TEST(KitHash, NoTwoBitsOfALaneUndoEachOther) {
   constexpr size_t kBits = 64, kNext = 32 * 8;  // the next word of the lane is 32 bytes further on
   const std::string bytes(96, 'a');
-  std::set<kit::ContentMark> marks{kit::content_mark(bytes)};
-  std::set<uint64_t> second;
+  std::set<uint64_t> sums{kit::checksum_of(bytes)};
   const auto flip = [](std::string& of, size_t bit) { of[bit / 8] = static_cast<char>(of[bit / 8] ^ 1 << bit % 8); };
   for (size_t first = 0; first < kBits; ++first) {
     for (size_t other = 0; other < kBits; ++other) {
       std::string changed = bytes;
       flip(changed, first), flip(changed, kNext + other);
-      const kit::ContentMark mark = kit::content_mark(changed);
-      marks.insert(mark);
-      second.insert(mark.second);
+      sums.insert(kit::checksum_of(changed));
     }
   }
-  EXPECT_EQ(marks.size(), kBits * kBits + 1);
-  EXPECT_EQ(second.size(), kBits * kBits);
-  std::set<uint64_t> first;
-  for (const kit::ContentMark& mark : marks) first.insert(mark.first);
-  EXPECT_EQ(first.size(), marks.size());
+  EXPECT_EQ(sums.size(), kBits * kBits + 1);
+}
+
+TEST(KitMark, TellsContentsApartWhoseChecksumWasMadeEqual) {
+  std::string bytes(4096, 'a'), other = bytes;
+  forge(std::as_writable_bytes(std::span(other)));
+  ASSERT_NE(bytes, other);
+  ASSERT_EQ(kit::checksum_of(bytes), kit::checksum_of(other));
+  EXPECT_NE(kit::content_mark(bytes, kit::MarkKey::of_process()), kit::content_mark(other, kit::MarkKey::of_process()));
+}
+
+TEST(KitMark, DependsOnEachByteTheLengthAndTheKey) {
+  const kit::MarkKey key(kit::MarkKey::drawn_secret());
+  std::string bytes(3 * kit::MarkKey::kBlock + 21, 'a');
+  std::set<kit::ContentMark> marks{kit::content_mark(bytes, key)};
+  size_t count = 1;
+  for (size_t i = 0; i < bytes.size(); ++i, count += 2) {
+    marks.insert(kit::content_mark(std::string_view(bytes).substr(0, i), key));
+    bytes[i] ^= 1;
+    marks.insert(kit::content_mark(bytes, key));
+    bytes[i] ^= 1;
+  }
+  for (size_t zeros = 1; zeros < 100; ++zeros, ++count) marks.insert(kit::content_mark(std::string(zeros, '\0'), key));
+  for (const size_t block : {0, 1, 2}) {  // the same blocks in another order
+    std::string moved = bytes;
+    moved[block * kit::MarkKey::kBlock] ^= 4;
+    marks.insert(kit::content_mark(moved, key)), ++count;
+  }
+  EXPECT_EQ(marks.size(), count);
+  EXPECT_EQ(kit::content_mark(bytes, key), kit::content_mark(std::string(bytes), key));
+  EXPECT_NE(kit::content_mark(bytes, key), kit::content_mark(bytes, kit::MarkKey(kit::MarkKey::drawn_secret())));
 }
 
 TEST(KitArtifact, ComesBackOrIsNone) {
@@ -271,6 +296,27 @@ TEST_F(KitCache, GivesNamesOfKeysBack) {
   EXPECT_EQ(cache().key_of_name(key(7)), key(1));
   write_file((folder_ / (key(7) + ".key")).string(), "../../etc/passwd");
   EXPECT_FALSE(cache().key_of_name(key(7)));
+}
+
+TEST_F(KitCache, KeepsTheKeyOfMarksForTheUserAlone) {
+  const auto mark = [&] { return kit::content_mark("content", cache().mark_key().value()); };
+  const kit::ContentMark first = mark();
+  EXPECT_EQ(mark(), first);
+  const std::string secret = (folder_ / "marks.secret").string();
+  struct stat state = {};
+  ASSERT_EQ(::stat(secret.c_str(), &state), 0);
+  EXPECT_EQ(state.st_mode & 0777, 0600u);
+  cache(1).keep(artifact(1));  // takes nothing of it for the bound's sake
+  EXPECT_EQ(mark(), first);
+  write_file(secret, "no secret");
+  const kit::ContentMark second = mark();
+  EXPECT_NE(second, first);
+  EXPECT_EQ(mark(), second);
+  fs::remove_all(folder_);
+  EXPECT_NE(mark(), second);
+  fs::remove_all(folder_);
+  write_file(folder_.string(), "a file");
+  EXPECT_FALSE(cache().mark_key());
 }
 
 // What is found is always whole and right, whoever else writes, reads and removes.

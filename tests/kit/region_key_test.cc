@@ -11,6 +11,8 @@
 
 #include "base/file.h"
 #include "graph/text_parse.h"
+#include "kit/forged.h"
+#include "providers/kit/cache/content_hash.h"
 
 namespace rh {
 
@@ -95,14 +97,46 @@ kit::Region large_region(float last, const float* mapped = nullptr) {
   return {graph, {x}, {y}};
 }
 
-std::string name_of(const kit::Region& region) { return kit::quick_key(region, "").name; }
+kit::RegionKey quick_key(const kit::Region& region) {
+  return kit::quick_key(region, "", [] { return kit::MarkKey::of_process(); });
+}
+
+std::string name_of(const kit::Region& region) { return quick_key(region).name; }
 
 TEST(KitRegionKey, OfLargeConstantsGoesByAllTheirBytes) {
-  const kit::RegionKey first = kit::quick_key(large_region(1), "");
+  const kit::RegionKey first = quick_key(large_region(1));
   EXPECT_EQ(first.content, "");
   EXPECT_NE(first.name, "");
   EXPECT_EQ(name_of(large_region(1)), first.name);
   EXPECT_NE(name_of(large_region(2)), first.name);
+}
+
+std::span<std::byte> weights_of(const kit::Region& region) {
+  Graph& graph = const_cast<Graph&>(*region.graph);
+  for (ValueId id = 0; id < graph.value_count(); ++id) {
+    if (const Tensor* tensor = graph.value(id).constant_tensor()) {
+      return {static_cast<std::byte*>(const_cast<void*>(tensor->raw())), tensor->bytes()};
+    }
+  }
+  return {};
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+TEST(KitRegionKey, OfLargeConstantsWhoseChecksumWasMadeEqualIsAnother) {
+  const kit::Region region = large_region(1), forged = large_region(1);
+  forge(weights_of(forged));
+  ASSERT_EQ(kit::checksum_of(text_of(weights_of(region))), kit::checksum_of(text_of(weights_of(forged))));
+  EXPECT_NE(name_of(forged), name_of(region));
+  EXPECT_NE(kit::content_key(forged, ""), kit::content_key(region, ""));
+}
+
+TEST(KitRegionKey, OfLargeConstantsWithoutAKeyOfMarksGoesByTheirHash) {
+  const auto name = [](const kit::Region& region) { return kit::quick_key(region, "", [] { return std::optional<kit::MarkKey>(); }).name; };
+  const std::string first = name(large_region(1));
+  EXPECT_NE(first, name_of(large_region(1)));
+  EXPECT_EQ(first, name(large_region(1)));
+  EXPECT_NE(first, name(large_region(2)));
 }
 
 TEST(KitRegionKey, OfLargeConstantsThatAreMappedGoesByTheirFile) {

@@ -17,6 +17,8 @@ std::string named_key(const std::string& name, const std::string& key) {
   return fmt::format("{} {:016x}", both, checksum_of(both));
 }
 
+bool is_secret(std::string_view text) { return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos; }
+
 }  // namespace
 
 std::string default_cache_folder() {
@@ -89,6 +91,18 @@ std::optional<std::string> ArtifactCache::key_of_name(const std::string& name) {
 
 void ArtifactCache::name_key(const std::string& name, const std::string& key) {
   write(name + std::string(ArtifactFolder::kNameEnd), named_key(name, key), {});
+}
+
+// Of processes that draw one at once the last wins: what the others named meanwhile is hashed once more.
+std::optional<MarkKey> ArtifactCache::mark_key() {
+  const std::string file(ArtifactFolder::kSecretFile);
+  std::optional<OwnedBytes> secret = read(file);
+  if (!secret || !is_secret(secret->view)) {
+    write(file, MarkKey::drawn_secret(), {});
+    secret = read(file);
+  }
+  if (!secret || !is_secret(secret->view)) return {};
+  return MarkKey(secret->view);
 }
 
 }  // namespace rh::kit

@@ -7,6 +7,7 @@
 #include "providers/kit/cache/artifact.h"
 #include "providers/kit/cache/artifact_folder.h"
 #include "providers/kit/cache/artifact_maker.h"
+#include "providers/kit/cache/content_mark.h"
 
 namespace rh::kit {
 
@@ -29,6 +30,8 @@ class ArtifactCache {
   /// A key by another name, for weights that are too large to be hashed each time; nothing where the name is new.
   std::optional<std::string> key_of_name(const std::string& name);
   void name_key(const std::string& name, const std::string& key);
+  /// Of marks in names: a file of the folder has the secret, which is drawn when it is asked for first. Nothing where it cannot be kept.
+  std::optional<MarkKey> mark_key();
 
  private:
   /// Nothing, after a warning, where the folder cannot be used; the cache is off from then on.

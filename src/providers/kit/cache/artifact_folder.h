@@ -19,6 +19,7 @@ std::string user_cache_folder();
 class ArtifactFolder {
  public:
   static constexpr std::string_view kArtifactEnd = ".artifact", kNameEnd = ".key";
+  static constexpr std::string_view kSecretFile = "marks.secret";
   using Warn = std::function<void(const std::string& sentence)>;
 
   /// Throws Error where there is none and none can be made, or where it is not the user's own.

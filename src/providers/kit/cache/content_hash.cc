@@ -62,7 +62,7 @@ uint64_t spread(uint64_t word) {
 
 }  // namespace
 
-ContentMark content_mark(std::string_view bytes) {
+uint64_t checksum_of(std::string_view bytes) {
   constexpr size_t kLanes = 4, kStep = kLanes * sizeof(uint64_t);
   uint64_t lanes[kLanes] = {bytes.size(), kFactor, kOther, kFactor ^ kOther}, words[kLanes];
   // For a lane as it is, another word gives another lane. A word is spread first: bits that change alone would be undone by the next
@@ -79,16 +79,10 @@ ContentMark content_mark(std::string_view bytes) {
   std::ranges::fill(words, 0);
   if (left > 0) std::memcpy(words, at, left);
   add();
-  ContentMark mark{kOther, kFactor};
-  for (size_t i = 0; i < kLanes; ++i) {
-    mark.first = spread(mark.first ^ lanes[i]);
-    mark.second = spread(std::rotl(mark.second, 23) ^ spread(lanes[kLanes - 1 - i]));
-  }
-  mark.first ^= mark.first >> 32, mark.second ^= mark.second >> 32;
-  return mark;
+  uint64_t sum = kOther;
+  for (const uint64_t lane : lanes) sum = spread(sum ^ lane);
+  return sum ^ sum >> 32;
 }
-
-uint64_t checksum_of(std::string_view bytes) { return content_mark(bytes).first; }
 
 std::string hash_of(std::string_view text) {
   ContentHash hash;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,15 +28,8 @@ class ContentHash {
 /// The hash of one text alone.
 std::string hash_of(std::string_view text);
 
-/// 128 bits of the bytes, as fast as memory is read: those that differ by accident have other ones. Who knows how it is made can make
-/// bytes with the same; where that matters, SHA-256 is the answer.
-struct ContentMark {
-  uint64_t first = 0, second = 0;
-  auto operator<=>(const ContentMark&) const = default;
-};
-ContentMark content_mark(std::string_view bytes);
-
-/// 64 bits of it, for bytes that may have been damaged.
+/// 64 bits of bytes that may have been damaged, as fast as memory is read. Who knows how it is made can make bytes with the same: it is no
+/// identity (content_mark.h).
 uint64_t checksum_of(std::string_view bytes);
 
 }  // namespace rh::kit

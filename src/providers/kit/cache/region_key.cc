@@ -4,7 +4,9 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "base/file.h"
 #include "base/file_mappings.h"
@@ -141,6 +143,8 @@ void add_samples(ContentHash& hash, const Tensor& tensor) {
 /// session puts in the place of a constant lies elsewhere, or in pages that were copied.
 class LargeConstants {
  public:
+  explicit LargeConstants(const CacheMarkKey& mark_key) : mark_key_(mark_key) {}
+
   void add(ContentHash& hash, const GraphValue& value) {
     const Tensor* tensor = value.constant_tensor();
     if (!tensor || tensor->dtype() == DType::string || tensor->bytes() < kSamples * kSampleBytes) return add_whole(hash, value);
@@ -148,11 +152,7 @@ class LargeConstants {
     for (int64_t size : tensor->shape()) hash.add_number(static_cast<uint64_t>(size));
     const std::optional<FileMappings::Place> place = mappings_.find(tensor->raw(), tensor->bytes());
     const std::optional<FileIdentity> file = place ? identity_of(place->path) : std::nullopt;
-    if (!file || file->inode != place->inode) {
-      const ContentMark mark = content_mark({reinterpret_cast<const char*>(tensor->data<std::byte>()), tensor->bytes()});
-      for (uint64_t part : {mark.first, mark.second}) hash.add_number(part);
-      return;
-    }
+    if (!file || file->inode != place->inode) return add_bytes(hash, {tensor->data<std::byte>(), tensor->bytes()});
     hash.add_text(place->path);
     // Programs that unpack set the time of modification as they like, but not that of the file's last change.
     for (int64_t time : {file->modified_ns, file->changed_ns}) hash.add_number(static_cast<uint64_t>(time));
@@ -161,6 +161,13 @@ class LargeConstants {
   }
 
  private:
+  void add_bytes(ContentHash& hash, std::span<const std::byte> bytes) {
+    if (!key_) key_ = std::make_unique<std::optional<MarkKey>>(mark_key_());
+    if (!*key_) return hash.add(bytes);
+    const ContentMark mark = content_mark({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, **key_);
+    for (uint64_t part : {mark.first, mark.second}) hash.add_number(part);
+  }
+
   const std::optional<FileIdentity>& identity_of(const std::string& path) {
     const auto [known, is_new] = files_.try_emplace(path);
     if (!is_new) return known->second;
@@ -172,6 +179,8 @@ class LargeConstants {
     return known->second;
   }
 
+  const CacheMarkKey& mark_key_;
+  std::unique_ptr<std::optional<MarkKey>> key_;  ///< null until it is asked for
   FileMappings mappings_;
   std::map<std::string, std::optional<FileIdentity>> files_;
 };
@@ -180,9 +189,9 @@ class LargeConstants {
 
 std::string content_key(const Region& region, std::string_view context) { return key_of(region, context, add_whole); }
 
-RegionKey quick_key(const Region& region, std::string_view context) {
+RegionKey quick_key(const Region& region, std::string_view context, const CacheMarkKey& mark_key) {
   if (region.graph->constant_bytes() <= kHashedBytes) return {.content = content_key(region, context), .name = {}};
-  LargeConstants constants;
+  LargeConstants constants(mark_key);
   return {.content = {}, .name = key_of(region, context, [&](ContentHash& hash, const GraphValue& value) { constants.add(hash, value); })};
 }
 

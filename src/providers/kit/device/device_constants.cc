@@ -12,8 +12,9 @@ std::pair<const void*, size_t> key_of(const Tensor& tensor) { return {tensor.raw
 
 constexpr size_t kLeastShared = 1024;  // bytes; smaller ones are not looked for
 
+/// The bytes of what was uploaded are no longer at hand to be compared: they are on the device, and the host may have let go of its own.
 std::pair<ContentMark, size_t> content_of(const Tensor& tensor) {
-  return {content_mark({static_cast<const char*>(tensor.raw()), tensor.bytes()}), tensor.bytes()};
+  return {content_mark({static_cast<const char*>(tensor.raw()), tensor.bytes()}, MarkKey::of_process()), tensor.bytes()};
 }
 
 }  // namespace

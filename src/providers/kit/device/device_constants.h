@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "providers/kit/cache/content_hash.h"
+#include "providers/kit/cache/content_mark.h"
 #include "providers/kit/device/device_driver.h"
 #include "tensor/tensor.h"
 

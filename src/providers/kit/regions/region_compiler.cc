@@ -119,10 +119,10 @@ std::unique_ptr<Executable> RegionCompiler::load_compiled(const Region& region, 
   return maker_->load(artifact.payload, region);
 }
 
-RegionCompiler::Key RegionCompiler::key_of(const Region& region) const {
+RegionCompiler::Key RegionCompiler::key_of(const Region& region) {
   Key key;
   key.context = fmt::format("{}\n{}\n{}\n{}\n{}", provider_name_, maker_->made_by(), own_version(), options_key_, maker_->settings());
-  key.region = quick_key(region, key.context);
+  key.region = quick_key(region, key.context, [this] { return cache_.mark_key(); });
   return key;
 }
 

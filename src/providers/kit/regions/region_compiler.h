@@ -45,7 +45,7 @@ class RegionCompiler {
     std::string context;  ///< what it depends on beside the region
     RegionKey region;
   };
-  Key key_of(const Region& region) const;
+  Key key_of(const Region& region);
   std::optional<Artifact> find(const Region& region, Key& key);
   void keep(const Key& key, Artifact artifact);
   std::unique_ptr<Executable> compile_and_keep(const Region& region, const Key& key);
