@@ -1,6 +1,7 @@
 // The cache of compiled regions: what is found, what is not believed, and what goes.
 #include "providers/kit/cache/artifact_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -209,6 +211,76 @@ TEST_F(KitCache, DoesNotBelieveEveryFile) {
     cache().keep(artifact(1));  // compiled anew
     EXPECT_EQ(found(1), artifact(1).payload.view);
   }
+}
+
+/// Runs `work` in a child, which ends with 0 where that gives true.
+pid_t start_child(const std::function<bool()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(work() ? 0 : 1);
+  return child;
+}
+
+int status_of(pid_t child) {
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+constexpr size_t kLargePayload = 4 << 20;
+
+TEST_F(KitCache, HasWhatItFoundWhateverHappensToTheFile) {
+  const std::string payload(artifact(1, kLargePayload).payload.view);
+  const std::function<void(const std::string&)> harms[] = {
+      [](const auto& path) { fs::resize_file(path, 10); },
+      [](const auto& path) {
+        const int file = ::open(path.c_str(), O_WRONLY);
+        for (off_t at = 0; at < static_cast<off_t>(kLargePayload); at += 4096) std::ignore = ::pwrite(file, "#", 1, at);
+        ::close(file);
+      },
+      [](const auto& path) { fs::remove(path); },
+  };
+  for (const auto& harm : harms) {
+    cache().keep(artifact(1, kLargePayload));
+    const pid_t reader = start_child([&] {  // what SIGBUS ends is a child
+      const std::optional<Artifact> found = cache().find(key(1), kProvider);
+      const pid_t other = start_child([&] {
+        harm(file(1));
+        return true;
+      });
+      return status_of(other) == 0 && found && found->payload.view == payload;
+    });
+    EXPECT_EQ(status_of(reader), 0);
+    fs::remove(file(1));
+  }
+}
+
+TEST_F(KitCache, ReadsFilesThatOthersCutAndRewriteMeanwhile) {
+  const Artifact kept = artifact(1, kLargePayload);
+  const std::string bytes = kept.to_bytes();
+  cache().keep(kept);
+  const pid_t writer = start_child([&] {
+    for (;;) {
+      fs::resize_file(file(1), 100);
+      const int output = ::open(file(1).c_str(), O_WRONLY);
+      std::ignore = ::pwrite(output, bytes.data(), bytes.size(), 0);
+      ::close(output);
+      ::usleep(20'000);
+    }
+    return false;
+  });
+  const pid_t reader = start_child([&] {
+    int whole = 0, cut = 0;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20); whole < 5 || cut < 5;) {
+      const std::optional<Artifact> found = cache().find(key(1), kProvider);
+      if (found && found->payload.view != kept.payload.view) return false;
+      ++(found ? whole : cut);
+      if (std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  });
+  EXPECT_EQ(status_of(reader), 0);
+  ::kill(writer, SIGKILL);
+  status_of(writer);
 }
 
 TEST_F(KitCache, DoesNotUseAFolderThatOthersMayWriteTo) {

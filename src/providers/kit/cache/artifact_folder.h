@@ -28,7 +28,7 @@ class ArtifactFolder {
   ArtifactFolder(const ArtifactFolder&) = delete;
   ArtifactFolder& operator=(const ArtifactFolder&) = delete;
 
-  /// A file's bytes, which replacing or removing the file does not change. Nothing where there is no such file; `warn` gets why one that
+  /// A file's bytes, which nothing that is done to the file later on changes. Nothing where there is no such file; `warn` gets why one that
   /// is there is not used.
   std::optional<OwnedBytes> read(const std::string& file, const Warn& warn) const;
   /// Throws Error.

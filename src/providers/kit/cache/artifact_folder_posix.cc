@@ -1,7 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,9 +11,12 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <new>
+#include <optional>
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/pages.h"
 #include "providers/kit/cache/artifact_folder.h"
 
 namespace rh::kit {
@@ -48,6 +50,29 @@ bool write_all(int descriptor, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return true;
+}
+
+/// Into memory of the process. Mapped, the bytes would change with the file while a vendor reads them, and what is cut off it would end the
+/// process: for a file of a folder that every program of the user writes to that is too much to ask. Nothing where it cannot be read, with
+/// errno; fewer bytes where it has become shorter.
+std::optional<OwnedBytes> read_all(int descriptor, size_t size) {
+  std::shared_ptr<PageMemory> memory;
+  try {
+    memory = std::make_shared<PageMemory>(PageMemory::in_large_pages(size));
+  } catch (const std::bad_alloc&) {
+    errno = ENOMEM;
+    return {};
+  }
+  char* const begin = static_cast<char*>(memory->data());
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(descriptor, begin + done, size - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return {};
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return OwnedBytes({begin, done}, std::move(memory));
 }
 
 int open_or_make(const std::string& path) {
@@ -95,14 +120,10 @@ std::optional<OwnedBytes> ArtifactFolder::read(const std::string& file, const Wa
     warn(fmt::format("'{}' of the cache is not used: it {}", file, why));
     return {};
   }
-  OwnedBytes bytes;
-  if (const auto size = static_cast<size_t>(state.st_size); size > 0) {
-    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.number, 0);
-    if (mapped == MAP_FAILED) {
-      warn(fmt::format("'{}' of the cache is not read: {}", file, std::strerror(errno)));
-      return {};
-    }
-    bytes = {{static_cast<const char*>(mapped), size}, std::shared_ptr<const void>(mapped, [size](void* at) { ::munmap(at, size); })};
+  std::optional<OwnedBytes> bytes = read_all(input.number, static_cast<size_t>(state.st_size));
+  if (!bytes) {
+    warn(fmt::format("'{}' of the cache is not read: {}", file, std::strerror(errno)));
+    return {};
   }
   const struct timespec now[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
   ::futimens(input.number, now);  // for what is used least recently; a cache that cannot be written stays as it is
