@@ -33,6 +33,20 @@ fs::path default_folder() {
   throw std::runtime_error("the cache has no folder: set ROUNDHOUSE_CACHE_DIR, or name it with --dir");
 }
 
+/// Throws std::runtime_error where providers would not use the folder. One that is not there yet is made by the first of them.
+fs::path checked_folder() {
+  const fs::path folder = default_folder();
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) return folder;
+  const std::string named = "cache: '" + utf8(folder) + "' ";
+  const char* other = ": name a folder with --dir, or set ROUNDHOUSE_CACHE_DIR";
+  if (status.type() == fs::file_type::none) throw std::runtime_error(named + "cannot be read (" + error.message() + ")" + other);
+  if (status.type() != fs::file_type::directory) throw std::runtime_error(named + "is no folder" + other);
+  if (const std::string why = why_not_own(folder); !why.empty()) throw std::runtime_error(named + "is not used: " + why);
+  return folder;
+}
+
 /// What the head of a file says: lines "name: value" up to an empty one.
 json head_of(const fs::path& file) {
   json head{{"provider", ""}, {"made_by", ""}, {"region", ""}, {"roundhouse", ""}};
@@ -52,19 +66,20 @@ struct Cache {
 
   int operator()(const Globals& globals) const {
     if (!folder.empty()) set_variable("ROUNDHOUSE_CACHE_DIR", folder);  // for the providers of `warm`
-    const json before = entries();
-    json report{{"folder", utf8(default_folder())}, {"action", action}};
+    const fs::path at = checked_folder();
+    const json before = entries(at);
+    json report{{"folder", utf8(at)}, {"action", action}};
     if (action == "warm") {
       if (options.model.empty()) throw std::runtime_error("cache warm: name a model");
       const Ort::Session session = options.session();
-      report["entries"] = added_since(before);
+      report["entries"] = added_since(before, at);
       if (before.empty() && report["entries"].empty()) {
-        throw std::runtime_error("cache warm: nothing is kept in '" + utf8(default_folder()) +
+        throw std::runtime_error("cache warm: nothing is kept in '" + utf8(at) +
                                  "': no provider of the session keeps what it compiles, or the folder is not one that it may use");
       }
     } else {
       report["entries"] = before;
-      if (action == "clear") clear(before);
+      if (action == "clear") clear(before, at);
     }
     if (globals.json) {
       std::printf("%s\n", json_text(report).c_str());
@@ -75,10 +90,14 @@ struct Cache {
   }
 
   /// Of the providers that are asked for, what was used last first.
-  json entries() const {
+  json entries(const fs::path& at) const {
     json rows = json::array();
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(default_folder(), error)) {
+    fs::directory_iterator files(at, error);
+    if (error && error != std::errc::no_such_file_or_directory) {
+      throw std::runtime_error("cache: '" + utf8(at) + "' cannot be read (" + error.message() + "): name a folder with --dir");
+    }
+    for (const auto& entry : files) {
       const std::string end = entry.path().extension().string();
       if (!entry.is_regular_file(error) || (end != ".artifact" && end != ".key")) continue;
       json row = head_of(entry.path());
@@ -99,22 +118,23 @@ struct Cache {
     return asked.empty() || std::ranges::find(asked, provider) != asked.end();
   }
 
-  json added_since(const json& before) const {
+  json added_since(const json& before, const fs::path& at) const {
     std::set<std::string> known;
     for (const json& row : before) known.insert(row["file"]);
     json added = json::array();
-    for (json& row : entries()) {
+    for (json& row : entries(at)) {
       if (!known.contains(row["file"])) added.push_back(std::move(row));
     }
     return added;
   }
 
-  static void clear(const json& rows) {
-    for (const json& row : rows) {
-      const fs::path file = default_folder() / row["file"].get<std::string>();
+  void clear(const json& rows, const fs::path& at) const {
+    const auto remove = [&](const std::string& name) {
       std::error_code error;
-      if (!fs::remove(file, error) && error) throw std::runtime_error(file.string() + " cannot be removed: " + error.message());
-    }
+      if (!fs::remove(at / name, error) && error) throw std::runtime_error(utf8(at / name) + " cannot be removed: " + error.message());
+    };
+    for (const json& row : rows) remove(row["file"]);
+    if (options.settings.providers.empty()) remove("marks.secret");  // of the names that were removed
   }
 
   static std::string age_text(double seconds) {

@@ -20,6 +20,9 @@ std::vector<std::string> program_arguments(int argc, char** argv);
 std::filesystem::path own_program();
 void set_variable(const char* name, const std::string& value);
 
+/// Why the user alone cannot have written what is in a folder, and what to do, as providers see it for their cache; empty where he can.
+std::string why_not_own(const std::filesystem::path& folder);
+
 bool is_terminal(std::FILE* stream);
 /// Columns of the terminal that standard output goes to; 0 where it goes elsewhere.
 size_t terminal_columns();

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -19,6 +20,21 @@ std::filesystem::path own_program() {
 }
 
 void set_variable(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
+
+std::string why_not_own(const std::filesystem::path& folder) {
+  struct stat state{};
+  if (::stat(folder.c_str(), &state) != 0) return {};
+  char text[160];
+  if (state.st_uid != ::geteuid()) {
+    std::snprintf(text, sizeof text, "it belongs to user %u, not to user %u: name a folder of yours with --dir",
+                  static_cast<unsigned>(state.st_uid), static_cast<unsigned>(::geteuid()));
+    return text;
+  }
+  if ((state.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  std::snprintf(text, sizeof text, "it may be written by others (mode %o): run `chmod go-w` on it",
+                static_cast<unsigned>(state.st_mode & 0777));
+  return text;
+}
 
 bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)); }
 
