@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "base/start_thread.h"
+
 namespace rh::fake_device {
 
 namespace {
@@ -13,7 +15,7 @@ std::set<Queue*> g_queues;
 
 }  // namespace
 
-Queue::Queue(int64_t delay_us) : delay_us_(delay_us), thread_([this] { work(); }) {
+Queue::Queue(int64_t delay_us) : delay_us_(delay_us), thread_(start_thread([this] { work(); })) {
   const std::lock_guard lock(g_mutex);
   g_queues.insert(this);
 }
