@@ -1,7 +1,8 @@
 """``python -m roundhouse.as_onnxruntime`` takes what ``python`` takes.
 
 In the program and its children, ``import onnxruntime`` gives Roundhouse. Children that are started with ``-I`` or ``-E``, or without the
-variable PYTHONPATH, are not reached: where the program starts one itself it is warned, where a shell or ``env`` does it is not.
+variable PYTHONPATH, are not reached: the program is warned of those that it starts, itself or by the command line of a shell, ``env`` or
+``sudo``.
 """
 
 import os

@@ -191,6 +191,82 @@ def test_a_child_without_roundhouse_is_told_of(folder):
     assert "PYTHONPATH of its environment is ''" in warnings[1]
 
 
+CHILD_BY_ANOTHER_PROGRAM = """
+import os, subprocess, sys
+way, command = sys.argv[1:]
+def start_in_child():
+    child = os.fork()
+    if child == 0:
+        os.execl("/bin/sh", "sh", "-c", command)
+    os.waitpid(child, 0)
+{
+    "os.system": lambda: os.system(command),
+    "popen": lambda: os.popen(command).close(),
+    "run": lambda: subprocess.run(command, shell=True),
+    "words": lambda: subprocess.run(["/bin/sh", "-ec", command]),
+    "exec": start_in_child,
+    "spawn": lambda: os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", command], os.environ), 0),
+}[way]()
+"""
+
+#: What a shell is given, and why what it starts is another runtime's; PYTHON is the interpreter.
+COMMANDS = {
+    "PYTHON -c 'pass'": "",
+    "true; PYTHON -I -c 'pass' | cat": "its option -I leaves PYTHONPATH out",
+    "if true; then nice -n 1 PYTHON -BE -c pass; fi": "its option -E leaves PYTHONPATH out",
+    "env -i PYTHON -c pass": "PYTHONPATH of its environment is ''",
+    "env -u PYTHONPATH A=1 PYTHON -c pass": "PYTHONPATH of its environment is ''",
+    "false && sudo -n -u nobody PYTHON -c pass; true": "PYTHONPATH of its environment is ''",
+    "PYTHONPATH= PYTHON -c pass": "PYTHONPATH of its environment is ''",
+    "export PYTHONPATH=/tmp && PYTHON -c pass": "PYTHONPATH of its environment is '/tmp'",
+    "unset PYTHONPATH\nsh -c 'PYTHON -c pass'": "PYTHONPATH of its environment is ''",
+    'PYTHONPATH="/tmp${PYTHONPATH:+:$PYTHONPATH}" PYTHON -c pass': "",
+    "A=$(PYTHON -c pass) PYTHON -c pass": "",
+    "echo PYTHON -I": "",
+    "PYTHON -c pass -I": "",
+    "echo 'open": "",
+}
+
+
+def warned_of(folder, way, command):
+    (folder / "program.py").write_text(CHILD_BY_ANOTHER_PROGRAM)
+    done = start([*LAUNCHER, "-W", "always", "program.py", way, command.replace("PYTHON ", f"{sys.executable} ")], folder)
+    assert done.returncode == 0, done.stderr
+    return [line for line in done.stderr.splitlines() if "RuntimeWarning" in line]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_child_of_a_shell_without_roundhouse_is_told_of(folder, command):
+    warnings = warned_of(folder, "os.system", command)
+    assert len(warnings) == bool(COMMANDS[command]), warnings
+    assert not warnings or COMMANDS[command] in warnings[0]
+
+
+@pytest.mark.parametrize("way", ["popen", "run", "words", "exec", "spawn"])
+def test_every_way_to_a_shell_is_watched(folder, way):
+    [warning] = warned_of(folder, way, "PYTHON -I -c pass")
+    assert "does not run on Roundhouse: its option -I leaves PYTHONPATH out" in warning
+    assert not warned_of(folder, way, "PYTHON -c pass")
+
+
+ISOLATED = """
+import os, subprocess, sys
+for options in (["-I"], ["-E"], ["-Is"], ["-B", "-E"], ["-S"], ["-s"], ["-P"]):
+    print(options, flush=True)
+    subprocess.run([sys.executable, *options, "-c", sys.argv[1]])
+"""
+
+
+def test_children_are_told_of_just_where_they_import_another_runtime(folder):
+    """Under -S, too, the child finds Roundhouse: PYTHONPATH counts there."""
+    (folder / "program.py").write_text(ISOLATED)
+    child = f"import importlib.util as u; s = u.find_spec('onnxruntime'); print(bool(s) and s.origin.startswith({str(PACKAGE)!r}))"
+    done = start([*LAUNCHER, "-W", "always", "program.py", child], folder)
+    assert done.stdout.splitlines()[1::2] == ["False"] * 4 + ["True"] * 3, done.stdout
+    warnings = [line.split(": ")[-1] for line in done.stderr.splitlines() if "RuntimeWarning" in line]
+    assert warnings == [f"its option -{letter} leaves PYTHONPATH out" for letter in "IEIE"], done.stderr
+
+
 def test_the_next_sitecustomize_runs(folder):
     (folder / "site").mkdir()
     (folder / "site" / "sitecustomize.py").write_text("import sys\nsys.customized = __file__\n")

@@ -1,13 +1,18 @@
 """Which interpreters have this folder on their path of modules. Each imports this file when it starts."""
 
+import itertools
 import os
 import re
+import shlex
 import sys
 import warnings
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 _WITH_VALUE = {"W", "X"}
 _ENDS_OPTIONS = {"c", "m"}
+_SHELLS = {"bash", "dash", "ksh", "sh", "zsh"}
+#: Words of a shell, and programs, behind which a command follows.
+_BEFORE_COMMANDS = {"!", "{", "command", "do", "else", "exec", "if", "nice", "nohup", "setsid", "then", "time", "until", "while"}
 
 
 def environment(given) -> dict[str, str]:
@@ -57,30 +62,109 @@ def ignores_environment(letters: set[str]) -> bool:
     return bool(letters & {"E", "I"})
 
 
-def _problem(executable, arguments, variables) -> str | None:
-    """Why a child that is an interpreter would not find this folder."""
-    words = [os.fsdecode(word) for word in arguments]
-    name = os.path.basename(os.fsdecode(executable or words[0]))
-    if name != os.path.basename(sys.executable) and not re.fullmatch(r"python[0-9.]*", name):
-        return None
+def _problem_of_python(words, variables) -> str | None:
     letters = options(words[1:])[1]
     if ignores_environment(letters):
         return f"its option -{'I' if 'I' in letters else 'E'} leaves PYTHONPATH out"
-    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in (os.environ if variables is None else variables).items()}
     path = variables.get("PYTHONPATH", "")
     if FOLDER not in path.split(os.pathsep):
         return f"PYTHONPATH of its environment is '{path}', expected {FOLDER} in it"
     return None
 
 
+def _with_assignments(words, variables):
+    """The words behind those that are NAME=VALUE, and the variables with these."""
+    at, variables = 0, dict(variables)
+    while at < len(words) and (found := re.fullmatch(r"([A-Za-z_]\w*)=(.*)", words[at], re.DOTALL)):
+        part = lambda use: f"{os.pathsep}{variables.get(use[1] or use[2], '')}{os.pathsep}"  # noqa: B023, E731
+        variables[found[1]] = re.sub(r"\$(?:(\w+)|\{(\w+)[^}]*\})", part, found[2])
+        at += 1
+    return words[at:], variables
+
+
+def _problem_behind_env(words, variables) -> str | None:
+    """Of a command of the programs env and sudo."""
+    at = 1
+    if os.path.basename(words[0]) == "sudo" and not {"-E", "--preserve-env"} & set(words):
+        variables = {}
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] in ("-i", "-", "--ignore-environment"):
+            variables = {}
+        elif words[at] in ("-u", "--unset") and at + 1 < len(words):
+            at += 1
+            variables = {name: value for name, value in variables.items() if name != words[at]}
+        at += 1
+    return _problem_of_command(*_with_assignments(words[at:], variables))
+
+
+def _problem_of_text(text: str, variables) -> str | None:
+    """Of the commands in what a shell is given. What only the shell knows is not seen: outputs of commands, functions, scripts."""
+    if "$(" in text or "`" in text:
+        return None
+    lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        tokens = [*lexer, ";"]
+    except ValueError:  # an open quotation
+        return None
+    words: list[str] = []
+    for token in tokens:
+        if not set(token) <= set("();&|"):
+            words.append(token)
+            continue
+        command, own = _with_assignments(words, variables)
+        if not command or command[0] == "export":
+            _, variables = _with_assignments(words[bool(command) :], variables)
+        elif command[0] == "unset":
+            variables = {name: value for name, value in variables.items() if name not in command}
+        elif problem := _problem_of_command(command, own):
+            return problem
+        words = []
+    return None
+
+
+def _problem_of_command(words, variables) -> str | None:
+    """Why an interpreter that a command starts would not find this folder."""
+    if not words:
+        return None
+    name = os.path.basename(words[0])
+    if name == os.path.basename(sys.executable) or re.fullmatch(r"python[0-9.]*", name):
+        return _problem_of_python(words, variables)
+    if name in ("env", "sudo"):
+        return _problem_behind_env(words, variables)
+    if name in _BEFORE_COMMANDS:
+        at = 1
+        while at < len(words) and re.fullmatch(r"-.*|\d+", words[at]):
+            at += 1
+        return _problem_of_command(words[at:], variables)
+    if name in _SHELLS:
+        for option, text in itertools.pairwise(words[1:]):
+            if re.fullmatch(r"-\w*c\w*", option):
+                return _problem_of_text(text, variables)
+    return None
+
+
+def _problem(executable, arguments, variables) -> str | None:
+    """Why an interpreter that a child is, or starts as a shell, would not find this folder."""
+    words = [os.fsdecode(arguments)] if isinstance(arguments, (str, bytes, os.PathLike)) else [os.fsdecode(word) for word in arguments]
+    if executable and words:
+        words[0] = os.fsdecode(executable)
+    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in (os.environ if variables is None else variables).items()}
+    return _problem_of_command(words, variables)
+
+
 def watch(event: str, details: tuple) -> None:
     """An audit hook: warns of children in which the name onnxruntime is another runtime's."""
     if event == "subprocess.Popen":
         executable, arguments, _, variables = details
+        problem = _problem(executable, arguments, variables)
     elif event in ("os.exec", "os.posix_spawn"):
         executable, arguments, variables = details
+        problem = _problem(executable, arguments, variables)
+    elif event == "os.system":
+        problem = _problem_of_text(os.fsdecode(details[0]), dict(os.environ))
+        executable = " ".join(os.fsdecode(details[0]).split())
     else:
         return
-    problem = _problem(executable, arguments, variables)
     if problem:
         warnings.warn(f"the child {executable} does not run on Roundhouse: {problem}", RuntimeWarning, stacklevel=3)
