@@ -1,4 +1,6 @@
 // Claims that cannot be units: sessions go on without them, as those of the stock library do, and warn.
+#include <cstring>
+
 #include "providers/plugin_fixture.h"
 
 namespace rh::test {
@@ -118,6 +120,34 @@ TEST_F(ClaimsTest, ThatAreLeftOutAreWarnings) {
     } else {
       EXPECT_EQ(log.find("claim"), std::string::npos) << log;
     }
+  }
+}
+
+// Who shows errors alone sees nothing of them, and who shows warnings sees each once, as a warning.
+TEST_F(ClaimsTest, ThatAreLeftOutAreToldAsWarningsAndAsNothingElse) {
+  if (!Library::get().ours) GTEST_SKIP() << "the stock library has other words";
+  for (const ClaimCase& row : kCases) {
+    SCOPED_TRACE(row.purpose);
+    std::vector<OrtLoggingLevel> levels;
+    Ort::SessionOptions options = options_of(row);
+    options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_WARNING);
+    Ort::ThrowOnError(api.SetUserLoggingFunction(
+        options,
+        [](void* state, OrtLoggingLevel level, const char*, const char*, const char*, const char* message) {
+          if (std::strstr(message, "the claim does not count")) static_cast<std::vector<OrtLoggingLevel>*>(state)->push_back(level);
+        },
+        &levels));
+    {
+      Ort::Session session = session_of(diamond_model(), options);
+    }
+    const size_t told = levels.size();
+    EXPECT_EQ(told > 0, *row.says != '\0');
+    EXPECT_EQ(levels, std::vector<OrtLoggingLevel>(told, ORT_LOGGING_LEVEL_WARNING));
+    options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
+    {
+      Ort::Session session = session_of(diamond_model(), options);
+    }
+    EXPECT_EQ(levels.size(), told);
   }
 }
 
