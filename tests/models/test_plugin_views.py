@@ -40,6 +40,23 @@ def views(host, model, operators, tmp_path):
     return {re.sub(r"_token_\d+$", "", name): text for name, text in blocks}
 
 
+def graphs_shown(host, model, level, tmp_path):
+    """What the plugin wrote down of the graphs that it was asked about."""
+    path = tmp_path / "graphs.txt"
+    path.write_text("")
+    os.environ["RH_GRAPH_DUMP"] = str(path)
+    host.register_execution_provider_library("Dump", str(LIBRARY))
+    try:
+        options = host.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = getattr(host.GraphOptimizationLevel, level)
+        options.add_provider_for_devices([d for d in host.get_ep_devices() if d.ep_name == "Dump"][:1], {})
+        host.InferenceSession(model, options)
+    finally:
+        host.unregister_execution_provider_library("Dump")
+    return path.read_text()
+
+
 def agrees(ours, theirs):
     """Line by line; inference may know sizes here that it does not know there."""
     pattern = re.escape(theirs).replace(r"\[\]", r"\[.*\]")
@@ -162,3 +179,38 @@ def test_of_operators_of_microsoft(tmp_path):
         attributes = {"kernel_shape": [2, 2], "channels_last": last}
         model = model_of("QLinearAveragePool", [np.array(s) for s in scales], attributes, 17, "com.microsoft", shape, np.uint8)
         read_alike(model, "QLinearAveragePool", tmp_path)
+
+
+def unused_constants():
+    """A graph and a branch, each with a Constant that nobody takes beside one that is taken."""
+
+    def constant(name, value):
+        return helper.make_node("Constant", [], [name], name, value_float=value)
+
+    def branch(name, value):
+        nodes = [
+            constant(f"{name}_unused", 3.0),
+            constant(f"{name}_taken", value),
+            helper.make_node("Add", ["x", f"{name}_taken"], [name], name),
+        ]
+        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, 1, None)])
+
+    nodes = [
+        constant("unused", 1.0),
+        constant("taken", 2.0),
+        helper.make_node("Mul", ["x", "taken"], ["m"], "mul"),
+        helper.make_node("If", ["c"], ["b"], "if", then_branch=branch("then", 4.0), else_branch=branch("else", 5.0)),
+        helper.make_node("Add", ["m", "b"], ["y"], "add"),
+    ]
+    x, c = helper.make_tensor_value_info("x", 1, [2]), helper.make_tensor_value_info("c", 9, [])
+    y = helper.make_tensor_value_info("y", 1, None)
+    graph = helper.make_graph(nodes, "g", [x, c], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize("host", [onnxruntime, roundhouse], ids=lambda host: host.__name__)
+@pytest.mark.parametrize("level", ["ORT_DISABLE_ALL", "ORT_ENABLE_ALL"])
+def test_no_constant_that_nobody_takes_is_shown(host, level, tmp_path):
+    text = graphs_shown(host, unused_constants(), level, tmp_path)
+    assert "'mul'" in text and "'then'" in text
+    assert "Constant" not in text and "unused" not in text

@@ -1,6 +1,8 @@
 // Pattern: Constant, with values of any kind.
-// Replacement: an initializer; a sparse one becomes dense.
+// Replacement: an initializer; a sparse one becomes dense. Nothing for one that nobody takes.
 // Not: where the dense form is far larger than the limit of folding and than the values that are given.
+
+#include <algorithm>
 
 #include "ops/tensor/constant.h"
 #include "passes/driver/pass.h"
@@ -22,7 +24,12 @@ Edit convert_constants_to_initializers(const Graph& graph, PassContext& context)
   Rewrite rewrite(graph);
   for (NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (!is_op(node, "Constant") || !is_only_output(graph, node)) continue;
+    if (!is_op(node, "Constant")) continue;
+    if (std::ranges::none_of(node.outputs, [&](ValueId output) { return is_used(graph, output); })) {
+      if (context.admit()) rewrite.remove(id);
+      continue;
+    }
+    if (!is_only_output(graph, node)) continue;
     const ops::Constant constant = ops::Constant::read(NodeView(graph, node));
     if (grows_too_large(constant, context.fold_limit_bytes) || !context.admit()) continue;
     rewrite.replace_node(node, rewrite.edit().add_constant(graph.value(node.outputs[0]).name, constant.dense()));
