@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "failing_memory/failing_allocations.h"
 #include "graph/text_parse.h"
 #include "onnx/writer.h"
+#include "support/memory_limit.h"
 #include "support/sanitizers.h"
 
 namespace rh::test {
@@ -341,17 +341,6 @@ TEST(FailingMemory, AnAllocatorOfTheCallerMayFail) {
   api().ReleaseMemoryInfo(info);
 }
 
-/// The process may take this much more than it has.
-void limit_memory(size_t more) {
-  size_t pages = 0;
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  if (!file || std::fscanf(file, "%zu", &pages) != 1) std::_Exit(99);
-  std::fclose(file);
-  const rlim_t bytes = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + more;
-  const rlimit limit{bytes, bytes};
-  ::setrlimit(RLIMIT_AS, &limit);
-}
-
 // Limits of the system from far too little to plenty: a child process runs the model or says what it lacks.
 TEST(FailingMemory, AProcessWithoutMemorySaysSo) {
   if (kSanitized) GTEST_SKIP() << "sanitizers reserve terabytes";
@@ -364,7 +353,7 @@ TEST(FailingMemory, AProcessWithoutMemorySaysSo) {
   for (size_t more = size_t{128} << 10; more <= size_t{256} << 20; more *= 2) {
     const pid_t child = ::fork();
     if (child == 0) {
-      limit_memory(more);
+      const MemoryLimit limit(more);
       Client client;
       std::vector<float> y;
       OrtStatus* status = client.open(environment, model);

@@ -1,14 +1,10 @@
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <random>
 
 #include "onnx/reader.h"
 #include "onnx/type_reader.h"
 #include "onnx/writer.h"
 #include "protos.h"
-#include "support/sanitizers.h"
+#include "support/memory_limit.h"
 
 namespace rh::onnx::test {
 namespace {
@@ -66,26 +62,6 @@ TEST(Hostile, EveryByteChanged) {
   }
 }
 
-/// While it lives, the process may take at most so many bytes more than it has; without effect under the address sanitizer, which reserves
-/// terabytes.
-class MemoryLimit {
- public:
-  explicit MemoryLimit(size_t bytes) {
-    getrlimit(RLIMIT_AS, &before_);
-    size_t pages = 0;
-    std::FILE* file = std::fopen("/proc/self/statm", "r");
-    if (rh::test::kSanitized || !file || std::fscanf(file, "%zu", &pages) != 1) pages = 0;
-    if (file) std::fclose(file);
-    rlimit limit = before_;
-    limit.rlim_cur = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + bytes;
-    if (pages != 0) setrlimit(RLIMIT_AS, &limit);
-  }
-  ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 TEST(Hostile, SmallFilesTakeLittleMemory) {
   const int64_t huge = int64_t{1} << 28;
   const Message indices = tensor(DType::int64, {1}).packed_numbers(field::tensor::int64_data, {1});
@@ -102,7 +78,7 @@ TEST(Hostile, SmallFilesTakeLittleMemory) {
       GraphText{{}, {"w"}, {}, {tensor(DType::float32, {huge}, "w").text(field::tensor::raw_data, "1234")}},
       sparse_graph,
   };
-  const MemoryLimit limit(64 << 20);
+  const rh::test::MemoryLimit limit(64 << 20);
   for (const Message& graph : graphs) EXPECT_EQ(reads(model(graph).bytes()), &graph == &graphs[std::size(graphs) - 1]);
 }
 

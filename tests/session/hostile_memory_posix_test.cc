@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,24 +9,12 @@
 #include "onnx/writer.h"
 #include "session/session.h"
 #include "settings/keys.h"
-#include "support/sanitizers.h"
+#include "support/memory_limit.h"
 
 namespace rh::test {
 namespace {
 
 constexpr size_t kAllowed = size_t{64} << 20;
-
-/// The process may take this much more than it has. Sanitizers reserve terabytes: under them only the outcome is tested.
-void limit_memory(size_t more) {
-  if (kSanitized) return;
-  size_t pages = 0;
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  if (!file || std::fscanf(file, "%zu", &pages) != 1) std::_Exit(99);
-  std::fclose(file);
-  const rlim_t bytes = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + more;
-  const rlimit limit{bytes, bytes};
-  ::setrlimit(RLIMIT_AS, &limit);
-}
 
 enum Outcome : int { kRan = 0, kRefusedAtLoad = 1, kRefusedAtRun = 2, kOutOfMemoryAtLoad = 3, kOutOfMemoryAtRun = 4 };
 
@@ -62,7 +49,7 @@ Outcome outcome_of(const std::string& bytes, const std::string& max_tensor_bytes
 int in_child(const std::string& bytes, const std::string& max_tensor_bytes) {
   const pid_t child = ::fork();
   if (child == 0) {
-    limit_memory(kAllowed);
+    const MemoryLimit limit(kAllowed);
     std::_Exit(outcome_of(bytes, max_tensor_bytes));
   }
   int status = 0;
