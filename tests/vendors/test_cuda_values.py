@@ -4,13 +4,13 @@ test_cuda.py is."""
 import json
 import os
 import pathlib
-import subprocess
 
 import numpy as np
 import onnx
 import pytest
-from hosts import CUDA, HOSTS, LIBRARIES, dense, failure, floats, model_of, present, session, tensor
+from hosts import CUDA, HOSTS, dense, failure, floats, model_of, present, session, tensor
 from onnx import TensorProto, helper
+from programs import program_of, said_by
 
 import roundhouse as ort
 
@@ -138,17 +138,12 @@ def test_what_is_not_offered_says_so(option, value, sentence, path):
     assert sentence in failure(lambda: ort.InferenceSession(path, providers=[(CUDA, {option: value})]))
 
 
-@pytest.mark.parametrize(("compiler", "source"), [("c++", "append_cuda.cc"), ("cc", "append_cuda.c")], ids=["C++", "C"])
-def test_programs_in_c_append_it(compiler, source, tmp_path):
+@pytest.mark.parametrize(("source", "arguments"), [("append_provider.cc", ["cuda"]), ("append_cuda.c", [])], ids=["C++", "C"])
+def test_programs_in_c_append_it(source, arguments, tmp_path):
     """As they are written for ONNX Runtime, against our headers and library."""
-    library, here = LIBRARIES.resolve(), pathlib.Path(__file__).resolve()
     (tmp_path / "model.onnx").write_bytes(dense())
-    standard = "-std=c++17" if compiler == "c++" else "-std=c11"
-    command = [compiler, standard, str(here.with_name(source)), f"-I{here.parents[2] / 'include/roundhouse'}", f"-L{library}"]
-    subprocess.run([*command, "-lroundhouse", f"-Wl,-rpath,{library}", "-o", str(tmp_path / "program")], check=True)
-    done = subprocess.run([str(tmp_path / "program"), str(tmp_path / "model.onnx")], capture_output=True, text=True, check=True)
-    said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    if compiler == "cc":
+    said = said_by([program_of(source, tmp_path), *arguments, tmp_path / "model.onnx"])
+    if not arguments:
         assert said == {"struct": "made", "number": "made"}
         return
     assert float(said["struct"]) == pytest.approx(float(said["cpu"]), rel=1e-5)

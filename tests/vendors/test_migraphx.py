@@ -5,13 +5,13 @@ import functools
 import json
 import os
 import pathlib
-import subprocess
 
 import numpy as np
 import onnx
 import pytest
-from hosts import HOSTS, LIBRARIES, MIGRAPHX, branches, dense, floats, model_of, registered, session, tensor
+from hosts import HOSTS, MIGRAPHX, branches, dense, floats, model_of, registered, session, tensor
 from onnx import helper
+from programs import program_of, said_by
 
 import roundhouse
 
@@ -217,19 +217,13 @@ def test_a_target_that_is_not_here_says_so():
         roundhouse.InferenceSession(fixed(), providers=[MIGRAPHX, CPU])
 
 
-@pytest.mark.parametrize(("compiler", "source"), [("c++", "append_migraphx.cc"), ("cc", "append_migraphx.c")], ids=["C++", "C"])
-def test_programs_in_c_append_it(compiler, source, tmp_path):
+@pytest.mark.parametrize(("source", "arguments"), [("append_provider.cc", ["migraphx"]), ("append_migraphx.c", [])], ids=["C++", "C"])
+def test_programs_in_c_append_it(source, arguments, tmp_path):
     """As they are written for ONNX Runtime, against our headers and library; a struct names no target, and there is no GPU."""
-    library, here = LIBRARIES.resolve(), pathlib.Path(__file__).resolve()
     (tmp_path / "model.onnx").write_bytes(dense())
-    standard = "-std=c++17" if compiler == "c++" else "-std=c11"
-    command = [compiler, standard, str(here.with_name(source)), f"-I{here.parents[2] / 'include/roundhouse'}", f"-L{library}"]
-    subprocess.run([*command, "-lroundhouse", f"-Wl,-rpath,{library}", "-o", str(tmp_path / "program")], check=True)
-    run = [os.environ["ROUNDHOUSE_STAND_RUN"], str(tmp_path / "program"), str(tmp_path / "model.onnx")]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    said = said_by([os.environ["ROUNDHOUSE_STAND_RUN"], program_of(source, tmp_path), *arguments, tmp_path / "model.onnx"])
     assert "MIGraphX's target failed" in said["struct"]
-    if compiler == "cc":
+    if not arguments:
         assert "MIGraphX's target failed" in said["device"]
         return
     feed = {"x": np.full((2, 4), 0.5, "f4"), "x2": np.full((2, 3), 0.5, "f4")}

@@ -4,7 +4,6 @@ import concurrent.futures
 import functools
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ import onnx
 import pytest
 from hosts import HOSTS, LIBRARIES, OPENVINO, branches, dense, failure, floats, model_of, registered, session, tensor
 from onnx import TensorProto, helper, numpy_helper
+from programs import program_of, said_by
 
 import roundhouse
 
@@ -253,22 +253,16 @@ def test_programs_name_it():
         assert_like_the_cpu(roundhouse, dense(), FEEDS, made)
 
 
-@pytest.mark.parametrize(("compiler", "source"), [("c++", "append_openvino.cc"), ("cc", "append_openvino.c")], ids=["C++", "C"])
-def test_programs_in_c_append_it(compiler, source, tmp_path):
+@pytest.mark.parametrize(("source", "arguments"), [("append_provider.cc", ["openvino"]), ("append_openvino.c", [])], ids=["C++", "C"])
+def test_programs_in_c_append_it(source, arguments, tmp_path):
     """Against our headers and library, on OpenVINO, as they are written for ONNX Runtime."""
-    library = LIBRARIES.resolve()
     (tmp_path / "model.onnx").write_bytes(dense())
-    standard = "-std=c++17" if compiler == "c++" else "-std=c11"
-    here = pathlib.Path(__file__).resolve()
-    command = [compiler, standard, str(here.with_name(source)), f"-I{here.parents[2] / 'include/roundhouse'}", f"-L{library}"]
-    subprocess.run([*command, "-lroundhouse", f"-Wl,-rpath,{library}", "-o", str(tmp_path / "program")], check=True)
-    done = subprocess.run([tmp_path / "program", tmp_path / "model.onnx"], capture_output=True, text=True, check=True)
-    said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    said = said_by([program_of(source, tmp_path), *arguments, tmp_path / "model.onnx"])
     feed = {"x": np.full((2, 4), 0.5, "f4"), "x2": np.full((2, 3), 0.5, "f4")}
     expected = roundhouse.InferenceSession(dense(), providers=[CPU]).run(None, feed)[0][0, 0]
     wrong = said.pop("wrong", "device_type is 'TPU', expected CPU, GPU, NPU")
     assert "device_type is 'TPU', expected CPU, GPU, NPU" in wrong
-    assert len(said) == (4 if compiler == "c++" else 1)
+    assert len(said) == (4 if arguments else 1)
     for value in said.values():
         assert float(value) == pytest.approx(expected, rel=1e-5)
 

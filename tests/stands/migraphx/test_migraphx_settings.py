@@ -10,9 +10,10 @@ import sys
 import numpy as np
 import onnx
 import pytest
-from hosts import HOSTS, LIBRARIES, MIGRAPHX, dense, failure, floats, model_of, registered, session, tensor
+from hosts import HOSTS, MIGRAPHX, dense, failure, floats, model_of, registered, session, tensor
 from migraphx_recording import STAND_IN
 from onnx import TensorProto, helper
+from programs import program_of, said_by
 
 import roundhouse
 
@@ -249,18 +250,9 @@ def test_open_sizes_go_into_no_compiled_model(migraphx_calls, host, tmp_path):
         migraphx_calls(host=host, model=str(tmp_path / "model.onnx"), config=entries)
 
 
-def program_of(compiler, source, folder):
-    """Built as programs for ONNX Runtime are, against our headers and library."""
-    made, root = folder / "program", pathlib.Path(__file__).resolve().parents[3]
-    standard = "-std=c++17" if compiler == "c++" else "-std=c11"
-    command = [compiler, standard, str(root / "tests/vendors" / source), f"-I{root / 'include/roundhouse'}", f"-L{LIBRARIES.resolve()}"]
-    subprocess.run([*command, "-lroundhouse", f"-Wl,-rpath,{LIBRARIES.resolve()}", "-o", str(made)], check=True)
-    return made
-
-
 def test_a_struct_in_c_saves_and_loads(migraphx_calls, tmp_path):
     program, record, cache = (
-        program_of("cc", "append_migraphx.c", tmp_path),
+        program_of("append_migraphx.c", tmp_path),
         pathlib.Path(os.environ["RH_MIGRAPHX_RECORD"]),
         tmp_path / "kept",
     )
@@ -278,10 +270,9 @@ def test_a_struct_in_c_saves_and_loads(migraphx_calls, tmp_path):
 
 
 def test_a_struct_in_cxx_reaches_the_compiler(migraphx_calls, tmp_path):
-    program, record = program_of("c++", "append_migraphx.cc", tmp_path), pathlib.Path(os.environ["RH_MIGRAPHX_RECORD"])
+    program, record = program_of("append_provider.cc", tmp_path), pathlib.Path(os.environ["RH_MIGRAPHX_RECORD"])
     (tmp_path / "model.onnx").write_bytes(dense())
-    done = subprocess.run([str(program), str(tmp_path / "model.onnx")], capture_output=True, text=True)
-    assert "the stand-in runs no model" in done.stdout.splitlines()[1]
+    assert "the stand-in runs no model" in said_by([program, "migraphx", tmp_path / "model.onnx"])["struct"]
     assert "compile gpu offload tuned" in record.read_text().splitlines()
 
 
