@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the table of options in docs/providers/NAME.md from the rows (kit::OptionRow) in src/providers/NAME, and the kit's that it names.
+"""Writes the table of options in docs/providers/NAME.md from the rows (kit::OptionRow) in src/providers/NAME, and those that it names of
+the kit and of what GPUs share.
 
 generate_provider_options.py          writes the tables
 generate_provider_options.py --check  fails where a committed page differs, or a provider that programs name has no page
@@ -51,18 +52,18 @@ def items_of(tokens, start):
 
 
 class Code:
-    """Constants of a provider's folder and of the kit, by name."""
+    """Constants of a provider's folder and of those that it builds on, by name."""
 
     def __init__(self, folder):
         self.constants = {}
-        for path in sorted((SOURCES / "kit").rglob("*.[ch]*")) + sorted((SOURCES / folder).rglob("*.[ch]*")):
+        for path in (path for part in ("kit", "gpu", folder) for path in sorted((SOURCES / part).rglob("*.[ch]*"))):
             text = path.read_text(encoding="utf-8")
             for match in re.finditer(r"constexpr [\w:<>]+ (k\w+)(?:\[\])? ?= ?", text):
                 tokens = tokens_of(text[match.end() : text.index(";\n", match.end()) + 1])
                 self.constants[match[1]] = items_of(tokens, 0)[0] if tokens[0] == ("word", "{") else tokens[:-1]
 
     def constant(self, name):
-        name = name.removeprefix("kit::")
+        name = name.removeprefix("kit::").removeprefix("gpu::")
         return self.constants[name] if name in self.constants else fail(f"no constant {name} of the options")
 
     def value(self, item):
@@ -70,7 +71,7 @@ class Code:
         if len(item) == 3 and item[1] == ("word", "<<"):
             return str(int(item[0][1]) << int(item[2][1]))
         [(kind, text)] = item if len(item) == 1 else fail(f"an option has {item}, expected one value")
-        if kind == "word" and re.fullmatch(r"(kit::)?k\w+", text):
+        if kind == "word" and re.fullmatch(r"(kit::|gpu::)?k\w+", text):
             return self.value(self.constant(text))
         return text
 

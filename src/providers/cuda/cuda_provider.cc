@@ -1,7 +1,6 @@
 // CUDAExecutionProvider: NVIDIA's driver and NVRTC (vendor.cc) under what all GPUs share (providers/gpu).
 #include "providers/cuda/settings.h"
 #include "providers/cuda/vendor.h"
-#include "providers/gpu/provider.h"
 #include "providers/kit/ep.h"
 
 namespace rh::cuda {
@@ -10,7 +9,7 @@ namespace {
 
 class CudaProvider final : public gpu::Provider {
  public:
-  explicit CudaProvider(const kit::Setup& setup) : Provider(setup, kVendor, settings_of(setup.options)) {}
+  explicit CudaProvider(const kit::Setup& setup) : Provider(setup, kVendor, gpu::read_settings(setup.options, kVendor, kRefused)) {}
 };
 
 std::vector<kit::DeviceSpec> devices() { return gpu::list_devices(kVendor); }

@@ -1,17 +1,14 @@
 #pragma once
 
-#include "providers/gpu/provider.h"
-#include "providers/kit/cache/artifact_maker.h"
-#include "providers/kit/host/options.h"
+#include "providers/gpu/settings.h"
 
 namespace rh::cuda {
 
-inline constexpr std::string_view kStrategies[] = {"kNextPowerOfTwo", "kSameAsRequested"};
 inline constexpr std::string_view kSearches[] = {"EXHAUSTIVE", "HEURISTIC", "DEFAULT"};
 
-/// ONNX Runtime's names, and ours for what it has none. Each has its effect, or is refused by settings_of with the reason.
+/// ONNX Runtime's names, and ours for what it has none. Each has its effect, or is refused with the reason (kRefused).
 inline constexpr kit::OptionRow kOptions[] = {
-    {"device_id", kit::OptionRow::Type::integer, "0", "of the GPU, as the driver counts them", 0, 1023, {}, false},
+    gpu::kDeviceOption,
     {"nvrtc_path", kit::OptionRow::Type::text, "", "NVRTC's library, or the folder that has it; else it is looked for", 0, 0, {}, false},
     {"gpu_mem_limit",
      kit::OptionRow::Type::text,
@@ -21,25 +18,11 @@ inline constexpr kit::OptionRow kOptions[] = {
      0,
      {},
      false},
-    {"arena_extend_strategy", kit::OptionRow::Type::choice, "kNextPowerOfTwo", "how the arena grows", 0, 0, kStrategies, false},
-    {"capture",
-     kit::OptionRow::Type::flag,
-     "1",
-     "whether launches that come again become one CUDA graph, at their third run",
-     0,
-     0,
-     {},
-     false},
-    {"recognise",
-     kit::OptionRow::Type::flag,
-     "1",
-     "whether attention, normalisations and activations that nodes spell out are one kernel each",
-     0,
-     0,
-     {},
-     false},
-    {"do_copy_in_default_stream", kit::OptionRow::Type::flag, "1", "refused where it is 0: copies go by the stream of the run"},
-    {"has_user_compute_stream", kit::OptionRow::Type::flag, "0", "nothing: user_compute_stream says it", 0, 0, {}, false},
+    gpu::kStrategyOption,
+    gpu::kCaptureOption,
+    gpu::kRecogniseOption,
+    gpu::kCopyOption,
+    gpu::kHasStreamOption,
     {"user_compute_stream",
      kit::OptionRow::Type::text,
      "0",
@@ -69,9 +52,9 @@ inline constexpr kit::OptionRow kOptions[] = {
     {"enable_cudnn", kit::OptionRow::Type::flag, "1", "nothing: cuDNN is not used", 0, 0, {}, false},
     {"fuse_conv_bias", kit::OptionRow::Type::flag, "0", "nothing: biases are part of our convolutions", 0, 0, {}, false},
     {"sdpa_kernel", kit::OptionRow::Type::integer, "0", "nothing: there is no choice of kernels for attention", 0, 1 << 16, {}, false},
-    {"tunable_op_enable", kit::OptionRow::Type::flag, "0", "refused: nothing is tuned"},
-    {"tunable_op_tuning_enable", kit::OptionRow::Type::flag, "0", "refused: nothing is tuned"},
-    {"tunable_op_max_tuning_duration_ms", kit::OptionRow::Type::integer, "0", "nothing without tunable_op_enable", 0, 1 << 30, {}, false},
+    gpu::kTunableOption,
+    gpu::kTuningOption,
+    gpu::kTuningTimeOption,
     {"enable_skip_layer_norm_strict_mode", kit::OptionRow::Type::flag, "0", "nothing: sums are float32's", 0, 0, {}, false},
     {"use_ep_level_unified_stream", kit::OptionRow::Type::flag, "0", "nothing: a run works on one stream", 0, 0, {}, false},
     {"cudnn_conv_algo", kit::OptionRow::Type::text, "", "nothing: convolutions are kernels of our own", 0, 0, {}, false},
@@ -91,7 +74,13 @@ inline constexpr kit::OptionRow kOptions[] = {
     kit::kCacheLimitOption,
 };
 
-/// Throws Error where an option is refused.
-gpu::Settings settings_of(const kit::Options& options);
+inline constexpr gpu::RefusedOption kRefused[] = {
+    gpu::kRefusedCopy,
+    {"gpu_external_alloc", "0", "memory is the driver's"},
+    {"gpu_external_free", "0", "memory is the driver's"},
+    {"gpu_external_empty_cache", "0", "memory is the driver's"},
+    gpu::kRefusedTunable,
+    gpu::kRefusedTuning,
+};
 
 }  // namespace rh::cuda

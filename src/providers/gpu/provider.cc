@@ -56,6 +56,8 @@ std::vector<kit::DeviceSpec> list_devices(const Vendor& vendor) {
                        {"pci_bus_id", facts.pci},
                        {"memory_bytes", std::to_string(facts.bytes)},
                        {"compute_capability", fmt::format("{}.{}", facts.major, facts.minor)},
+                       {"architecture", facts.architecture},
+                       {"warp_size", std::to_string(facts.warp_size)},
                        {"multiprocessors", std::to_string(facts.multiprocessors)}};
       if (!facts.uuid.empty()) spec.metadata.emplace_back("uuid", facts.uuid);
       specs.push_back(std::move(spec));

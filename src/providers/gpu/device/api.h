@@ -50,6 +50,7 @@ using Handle = void*;
 /// Those that an older driver may lack: null then.
 #define RH_GPU_NEWER_DRIVER_FUNCTIONS(X)      \
   X(device_uuid, (char*, int))                \
+  X(properties, (void*, int))                 \
   X(memory_state, (size_t*, size_t*))         \
   X(begin_capture, (Handle, int))             \
   X(end_capture, (Handle, Handle*))           \
@@ -81,9 +82,21 @@ struct CompilerApi {
 };
 #undef RH_GPU_DECLARE
 
-/// Numbers of a vendor: what it calls attributes of a device.
+/// What a vendor calls these functions.
+#define RH_GPU_NAME(member, arguments) const char* member = nullptr;
+struct DriverNames {
+  RH_GPU_DRIVER_FUNCTIONS(RH_GPU_NAME)
+  RH_GPU_NEWER_DRIVER_FUNCTIONS(RH_GPU_NAME)
+};
+struct CompilerNames {
+  RH_GPU_COMPILER_FUNCTIONS(RH_GPU_NAME)
+};
+#undef RH_GPU_NAME
+
+/// Numbers of a vendor: what it calls errors, attributes of a device, and flags.
 struct DriverNumbers {
-  int multiprocessors, major, minor, pci_bus, pci_device, pci_domain;
+  Result out_of_memory;
+  int multiprocessors, major, minor, pci_bus, pci_device, pci_domain, warp_size;
   unsigned no_timing_event, non_blocking_stream;
   int relaxed_capture;
 };

@@ -41,7 +41,7 @@ void* Driver::allocate(size_t bytes) {
   void* memory = nullptr;
   const size_t size = bytes > 0 ? bytes : kLeastBytes;
   const Result result = api.allocate(&memory, size);
-  if (result == 2) throw OutOfMemory(bytes, "memory of the device");
+  if (result == system_.vendor().numbers.out_of_memory) throw OutOfMemory(bytes, "memory of the device");
   system_.check(result, "allocate");
   const std::lock_guard lock(mutex_);
   blocks_.emplace(number_of(memory), size);
@@ -62,7 +62,7 @@ void* Driver::allocate_pinned(size_t bytes) {
   void* memory = nullptr;
   const size_t size = bytes > 0 ? bytes : kLeastBytes;
   const Result result = api.allocate_pinned(&memory, size, 0);
-  if (result == 2) throw OutOfMemory(bytes, "pinned memory");
+  if (result == system_.vendor().numbers.out_of_memory) throw OutOfMemory(bytes, "pinned memory");
   system_.check(result, "allocate_pinned");
   const std::lock_guard lock(mutex_);
   pinned_.emplace(number_of(memory), size);

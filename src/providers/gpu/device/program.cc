@@ -92,7 +92,7 @@ std::vector<Handle> Programs::functions(std::span<const Kernel> kernels) {
 std::string Programs::find_or_compile(const std::string& source) {
   const Vendor& vendor = driver_->system().vendor();
   const DeviceFacts& facts = driver_->facts();
-  const std::string made_by = fmt::format("{} {}.{}", vendor.provider, facts.major, facts.minor);
+  const std::string made_by = fmt::format("{} {}", vendor.provider, facts.architecture);
   const std::string key = kit::hash_of(fmt::format("{}\n{}\n{}", kit::own_version(), made_by, source));
   if (cache_.is_on()) {
     if (const auto found = cache_.find(key, std::string(vendor.provider))) return std::string(found->payload.view);
@@ -131,7 +131,7 @@ std::string Programs::compile(const std::string& source) {
          result, log.empty() ? "it gives no reason" : log.substr(0, kMost));
   };
   check(api_.create(&program, source.c_str(), "roundhouse.cu", 0, nullptr, nullptr), "create");
-  const std::vector<std::string> options = vendor.compiler_options(driver_->facts().major, driver_->facts().minor);
+  const std::vector<std::string> options = vendor.compiler_options(driver_->facts());
   std::vector<const char*> texts;
   for (const std::string& option : options) texts.push_back(option.c_str());
   check(api_.compile(program, static_cast<int>(texts.size()), texts.data()), "compile");

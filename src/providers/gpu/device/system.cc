@@ -9,9 +9,10 @@ namespace rh::gpu {
 
 namespace {
 
-constexpr Result kOutOfMemory = 2;
+constexpr size_t kPropertiesBytes = 4096;  // more than any vendor's struct has
 
-std::string uuid_text(const unsigned char (&bytes)[16]) {
+std::string uuid_text(const unsigned char (&bytes)[16], bool is_text) {
+  if (is_text) return fmt::format("GPU-{}", std::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
   std::string text = "GPU-";
   for (size_t i = 0; i < 16; ++i) text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
   return text;
@@ -58,13 +59,20 @@ DeviceFacts System::facts_of(int number) const {
   facts.pci =
       fmt::format("{:04x}:{:02x}:{:02x}.0", attribute(numbers.pci_domain), attribute(numbers.pci_bus), attribute(numbers.pci_device));
   unsigned char uuid[16] = {};
-  if (api_.device_uuid && api_.device_uuid(reinterpret_cast<char*>(uuid), device) == 0) facts.uuid = uuid_text(uuid);
+  if (api_.device_uuid && api_.device_uuid(reinterpret_cast<char*>(uuid), device) == 0) facts.uuid = uuid_text(uuid, vendor_.uuid_is_text);
+  facts.warp_size = attribute(numbers.warp_size);
+  std::vector<char> properties;
+  if (api_.properties) {
+    properties.resize(kPropertiesBytes);
+    check(api_.properties(properties.data(), number), "properties");
+  }
+  vendor_.describe(facts, properties);
   return facts;
 }
 
 void System::check(Result result, std::string_view what) const {
   if (result == 0) return;
-  if (result == kOutOfMemory) throw OutOfMemory(0);
+  if (result == vendor_.numbers.out_of_memory) throw OutOfMemory(0);
   const char* text = nullptr;
   if (api_.error_text) api_.error_text(result, &text);
   const std::string_view hint = vendor_.hint(result);

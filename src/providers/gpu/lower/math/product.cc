@@ -9,13 +9,12 @@ namespace {
 constexpr unsigned kMmaThreads = 128, kPlainThreads = 256;
 constexpr size_t kDepth = 16;                                                  // of k, that tiles in shared memory have
 constexpr size_t kMmaBytes = 2 * kTileSize * (kDepth + 8) * sizeof(uint16_t);  // rows are eight elements longer
-constexpr int kLeastMajor = 8;                                                 ///< of the devices whose tensor cores take these forms
 
 }  // namespace
 
 Tiles tiles_of(const DeviceFacts& device, DType dtype, int64_t m, int64_t n, int64_t problems) {
   const int64_t tiles = (m + kTileSize - 1) / kTileSize * ((n + kTileSize - 1) / kTileSize) * problems;
-  if (device.major >= kLeastMajor && (dtype == DType::float16 || dtype == DType::bfloat16)) {
+  if (device.has_matrix_cores && (dtype == DType::float16 || dtype == DType::bfloat16)) {
     return {true, over_blocks(tiles, kMmaThreads, kMmaBytes)};
   }
   const size_t element = dtype == DType::float64 ? sizeof(double) : sizeof(float);
