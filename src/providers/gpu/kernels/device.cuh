@@ -8,10 +8,7 @@ struct bfloat16 {
   unsigned short bits;
 };
 
-#ifdef __CUDA_EMU__
-__device__ inline float to_float(half value) { return (float)__builtin_bit_cast(_Float16, value.bits); }
-__device__ inline half to_half(float value) { return {__builtin_bit_cast(unsigned short, (_Float16)value)}; }
-#elif defined(__HIPCC_RTC__)
+#if defined(__CUDA_EMU__) || defined(__HIPCC_RTC__)
 __device__ inline float to_float(half value) { return (float)__builtin_bit_cast(_Float16, value.bits); }
 __device__ inline half to_half(float value) { return {__builtin_bit_cast(unsigned short, (_Float16)value)}; }
 #else

@@ -13,6 +13,7 @@
 #include "intrinsics.h"
 #include "math.h"
 #include "tensor_cores.h"
+#include "matrix_cores.h"
 #include "launch.h"
 #include "image.h"
 // clang-format on

@@ -13,8 +13,14 @@ const StandApi* stand_api;
 #define STAND_IS_CHECKED 0
 #endif
 STAND_EXPORT const StandImage stand_image;
-const StandImage stand_image = {kStandImageVersion, RH_STAND_COMPILER, __CUDA_ARCH__ / 10, RH_STAND_IS_PTX,
-                                STAND_IS_CHECKED,   &stand_state,      &stand_api,         {__start_stand_shared, __stop_stand_shared}};
+const StandImage stand_image = {kStandImageVersion,
+                                RH_STAND_COMPILER,
+                                RH_STAND_ARCHITECTURE,
+                                RH_STAND_IS_PTX,
+                                STAND_IS_CHECKED,
+                                &stand_state,
+                                &stand_api,
+                                {__start_stand_shared, __stop_stand_shared}};
 
 #if defined(RH_STAND_CHECKED)
 inline void stand_watch(const void* p, unsigned long size, int access, const void* site) {

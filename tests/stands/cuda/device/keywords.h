@@ -4,9 +4,8 @@
 
 #define RH_CUDA_STAND 1
 #define __CUDA_EMU__ 1
+#ifndef __HIPCC_RTC__
 #define __CUDACC_RTC__ 1
-#ifndef __CUDA_ARCH__
-#define __CUDA_ARCH__ 800
 #endif
 
 // The stand-in compiler looks for the marks in the preprocessed text (nvrtc/rewrite.cc).

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "stands/cuda/common/kind.h"
 #include "stands/cuda/common/settings.h"
 #include "stands/cuda/driver/capture.h"
 #include "stands/cuda/driver/current.h"
@@ -105,7 +106,7 @@ static int attribute_of(const Device& device, int attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: return 65535;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return 48 << 10;
     case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: return 64 << 10;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return static_cast<int>(setting("RH_STAND_WARP", 32));
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return static_cast<int>(warp_size());
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return 65536;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return 1000000;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "stands/cuda/common/kind.h"
 #include "stands/cuda/common/settings.h"
 #include "stands/cuda/driver/capture.h"
 #include "stands/cuda/driver/current.h"
@@ -138,8 +139,7 @@ CUresult launch_kernel(CUfunction function, StandDim grid, StandDim block, unsig
   launch->grid = grid;
   launch->block = block;
   launch->dynamic_shared = dynamic_shared;
-  launch->settings = {order_setting(), static_cast<unsigned>(setting("RH_STAND_WARP", 32)),
-                      function->module->copies[0].image->checked != 0};
+  launch->settings = {order_setting(), warp_size(), function->module->copies[0].image->checked != 0};
   RH_STAND_TRY(check_shape(*function, device, *launch));
   RH_STAND_TRY(take_parameters(*function, device, parameters, *launch));
   return enqueue(stream, kernel_operation(launch));

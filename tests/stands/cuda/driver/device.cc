@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "stands/cuda/common/kind.h"
 #include "stands/cuda/common/settings.h"
 #include "stands/cuda/driver/handles.h"
 #include "stands/cuda/driver/pool.h"
@@ -38,7 +39,7 @@ std::string uuid_text(int physical) {
   return text;
 }
 
-// The device that an entry of CUDA_VISIBLE_DEVICES names by number or by the beginning of its UUID; -1: none.
+// The device that an entry of such a list names by number or by the beginning of its UUID; -1: none.
 int named_device(const std::string& entry, int count) {
   if (entry.starts_with("GPU-")) {
     for (int i = 0; i < count; ++i)
@@ -54,7 +55,9 @@ int named_device(const std::string& entry, int count) {
 std::vector<int> visible_devices() {
   int count = static_cast<int>(setting("RH_STAND_DEVICES", 1));
   std::vector<int> visible;
-  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* list = nullptr;
+  for (const char* variable : visible_devices_variables())
+    if (!list) list = std::getenv(variable);
   if (!list) {
     for (int i = 0; i < count; ++i) visible.push_back(i);
     return visible;
@@ -75,14 +78,14 @@ std::vector<int> visible_devices() {
 Device::Device(int ordinal_seen, int number)
     : ordinal(ordinal_seen),
       physical(number),
-      compute_capability(static_cast<int>(setting("RH_STAND_COMPUTE_CAPABILITY", 80))),
+      compute_capability(device_architecture()),
       memory(static_cast<size_t>(setting("RH_STAND_MEMORY_MB", 4096)) << 20),
       executor(*this, checked_setting() ? 1 : static_cast<int>(std::clamp(setting("RH_STAND_WORKERS", 1), 1l, 64l))) {
   context.device = this;
   if (checked_setting()) check_ = std::make_unique<MemoryCheck>(memory);
 }
 
-std::string Device::name() const { return "Roundhouse CUDA stand"; }
+std::string Device::name() const { return device_name(); }
 int Device::shared_memory_at_most() const {
   switch (compute_capability) {
     case 75: return 64 << 10;

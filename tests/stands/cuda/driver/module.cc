@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "stands/cuda/common/kind.h"
 #include "stands/cuda/common/settings.h"
 #include "stands/cuda/driver/block_runner.h"
 #include "stands/cuda/driver/device.h"
@@ -67,6 +68,7 @@ CUresult fitting(const StandImage& image, int compute_capability) {
   if (image.version != kStandImageVersion) return CUDA_ERROR_INVALID_IMAGE;
   long driver = setting("RH_STAND_DRIVER_VERSION", 13050), compiler = image.compiler;
   int needed = static_cast<int>(image.architecture);
+  if (code_is_exact()) return needed == compute_capability ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU;
   if (image.is_ptx) {
     if (compiler > driver) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     return needed <= compute_capability ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <sstream>
 
+#include "stands/cuda/common/kind.h"
 #include "stands/cuda/common/settings.h"
 #include "stands/cuda/nvrtc/image_cache.h"
 #include "stands/cuda/nvrtc/process.h"
@@ -59,8 +59,9 @@ std::vector<std::string> common_arguments(const CompileOptions& options, bool ch
                                         "-w",
                                         "-nostdinc",
                                         "-I" + own_folder() + "/include",
-                                        "-DRH_STAND_COMPILER=" + std::to_string(kCompilerMajor * 1000 + kCompilerMinor * 10),
-                                        "-D__CUDA_ARCH__=" + std::to_string(options.architecture * 10)};
+                                        "-DRH_STAND_COMPILER=" + std::to_string(kCompilerMajor * 1000 + kCompilerMinor * 10)};
+  for (const auto& flag : architecture_flags(options.architecture ? options.architecture : default_architecture()))
+    arguments.push_back(flag);
   if (compiler.find("clang") == std::string::npos) arguments.push_back("-fno-gnu-unique");
   if (checked) arguments.insert(arguments.end(), {"-DRH_STAND_CHECKED", "-fsanitize=thread", "-fno-sanitize-link-runtime", "-g1"});
   for (const auto& flag : host_flags()) arguments.push_back(flag);
@@ -108,17 +109,15 @@ bool build(const SourceProgram& program, const CompileOptions& options, bool is_
 }  // namespace
 
 bool read_options(int count, const char* const* options, CompileOptions* result) {
-  static const std::regex architecture(R"((?:--gpu-architecture|-arch|--gpu-code|-code)=(sm|compute|lto)_(\d+)[af]?)");
   for (int i = 0; i < count; ++i) {
     std::string option = options[i];
-    std::smatch found;
     auto takes_next = [&](const char* name) { return option == name && i + 1 < count; };
     if (takes_next("-arch") || takes_next("--gpu-architecture")) option += std::string("=") + options[++i];
     if (takes_next("-I") || takes_next("-D")) option += options[++i];
-    if (std::regex_match(option, found, architecture)) {
-      result->architecture = std::stoi(found[2]);
-      result->code_only = found[1] != "sm";
-      if (std::find(std::begin(kArchitectures), std::end(kArchitectures), result->architecture) == std::end(kArchitectures)) return false;
+    if (const NamedArchitecture named = architecture_of(option); named.is_named) {
+      result->architecture = named.number;
+      result->code_only = !named.is_real;
+      if (named.number == 0) return false;
     } else if (option.starts_with("-I") || option.starts_with("-D") || option.starts_with("-std=") || option.starts_with("-U")) {
       result->flags.push_back(option);
     } else if (option.starts_with("--std=")) {
@@ -157,7 +156,17 @@ bool may_be_cached(const CompileOptions& options) {
 
 }  // namespace
 
+// RH_STAND_SOURCES=FOLDER: what programs compile is kept there, a file each, for other compilers.
+static void keep_source(const SourceProgram& program) {
+  const std::string folder = text_setting("RH_STAND_SOURCES", "");
+  if (folder.empty()) return;
+  char name[32];
+  std::snprintf(name, sizeof name, "%016zx.cu", std::hash<std::string>()(program.source));
+  if (!fs::exists(fs::path(folder) / name)) write_file(fs::path(folder) / name, program.source);
+}
+
 bool compile(const SourceProgram& program, const CompileOptions& options, CompiledImage* image) {
+  keep_source(program);
   std::optional<ImageCache> cache;
   if (may_be_cached(options)) cache = cache_for(program, options);
   std::string* made = options.code_only ? &image->ptx : &image->code;

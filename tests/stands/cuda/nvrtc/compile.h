@@ -10,10 +10,9 @@
 namespace rh::stand {
 
 constexpr int kCompilerMajor = 13, kCompilerMinor = 5;
-constexpr int kArchitectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
 struct CompileOptions {
-  int architecture = 75;   // 80 of sm_80; the least that the compiler knows is its default
+  int architecture = 0;    // 80 of sm_80; 0: the compiler's default
   bool code_only = false;  // compute_80: no code of a device, PTX alone
   std::vector<std::string> flags;
 };

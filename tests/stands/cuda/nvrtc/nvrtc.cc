@@ -1,11 +1,13 @@
 // libnvrtc.so.13 of the stand: NVRTC's functions over the host's compiler.
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
 
 #include "stands/cuda/api/nvrtc_api.h"
 #include "stands/cuda/common/calls.h"
+#include "stands/cuda/common/kind.h"
 #include "stands/cuda/nvrtc/compile.h"
 
 using rh::stand::CompiledImage;
@@ -110,16 +112,14 @@ RH_STAND_CALL(int, nvrtcGetPTX, (nvrtcProgram program, char* ptx), (program, ptx
   return copy_bytes(program ? &program->image.ptx : nullptr, ptx, 0);
 }
 
-using rh::stand::kArchitectures;
-
 RH_STAND_CALL(int, nvrtcGetNumSupportedArchs, (int* count), (count)) {
   if (!count) return NVRTC_ERROR_INVALID_INPUT;
-  *count = static_cast<int>(std::size(kArchitectures));
+  *count = static_cast<int>(rh::stand::known_architectures().size());
   return NVRTC_SUCCESS;
 }
 RH_STAND_CALL(int, nvrtcGetSupportedArchs, (int* architectures), (architectures)) {
   if (!architectures) return NVRTC_ERROR_INVALID_INPUT;
-  std::memcpy(architectures, kArchitectures, sizeof kArchitectures);
+  std::ranges::copy(rh::stand::known_architectures(), architectures);
   return NVRTC_SUCCESS;
 }
 
