@@ -17,7 +17,7 @@ install(TARGETS roundhouse EXPORT RoundhouseTargets
   RUNTIME DESTINATION ${folder} COMPONENT runtime
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/roundhouse)
-foreach(name openvino migraphx cuda)  # found beside the library
+foreach(name openvino migraphx cuda rocm)  # found beside the library
   if(TARGET provider_${name})
     install(TARGETS provider_${name} LIBRARY DESTINATION ${folder} COMPONENT runtime)
   endif()

@@ -58,6 +58,7 @@ def copy_libraries(linked, folder, name):
         "roundhouse_provider_openvino.so",
         "roundhouse_provider_migraphx.so",
         "roundhouse_provider_cuda.so",
+        "roundhouse_provider_rocm.so",
     ):
         shutil.copy(linked / "roundhouse" / library, folder)
 

@@ -41,6 +41,7 @@ MAY_INCLUDE = {
     "providers/migraphx": ["providers/kit"],
     "providers/gpu": ["providers/kit"],
     "providers/cuda": ["providers/gpu"],
+    "providers/rocm": ["providers/gpu"],
     "providers/coreml": ["providers/kit"],
     "providers/example": ["public"],
     "providers/fake_device": ["providers/kit"],

@@ -80,7 +80,7 @@ def main():
     linker = Linker(build, stubs, out)
     linker.link("roundhouse", package / "libroundhouse.so.1")
     linker.link("onnxruntime_alias", out / "names/libonnxruntime.so.1")
-    for vendor in ("openvino", "migraphx", "cuda"):
+    for vendor in ("openvino", "migraphx", "cuda", "rocm"):
         linker.link(f"provider_{vendor}", package / f"roundhouse_provider_{vendor}.so")
     linker.link("optional_regex", package / "libroundhouse_regex.so", ROOT / "build/re2/libre2.a")
     linker.link("optional_images", package / "libroundhouse_images.so", "tiff", "openjp2", *OF_LIBTIFF)

@@ -18,7 +18,7 @@ PLUGIN = LIBRARIES / "faulty_plugin.so"
 
 SAYS = {
     "unknown name": ["no execution provider is called", "nearest name is 'CUDAExecutionProvider'"],
-    "gone for good": ["was removed", "MIGraphXExecutionProvider takes its place"],
+    "gone for good": ["was removed", "ACLExecutionProvider takes its place"],
     "another system's": ["runs on Windows only", "leave it out"],
     "not installed": ["is not installed", "roundhouse_provider_tensorrt", "ROUNDHOUSE_PROVIDER_PATH"],
     "no library": ["does not load", "roundhouse_provider_xnnpack.so", "built for this system"],

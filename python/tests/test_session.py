@@ -120,7 +120,7 @@ def test_providers_that_only_warn(providers, options, message):
         ("CUDAExecutionProvide", "the nearest name is 'CUDAExecutionProvider'"),
         ("TensorrtExecutionProvider", "no file roundhouse_provider_tensorrt.so in"),
         ("DmlExecutionProvider", "runs on Windows only; this is Linux"),
-        ("ROCMExecutionProvider", "MIGraphXExecutionProvider takes its place"),
+        ("ArmNNExecutionProvider", "ACLExecutionProvider takes its place"),
     ],
 )
 def test_a_provider_that_cannot_be_had(name, cause):

@@ -20,7 +20,7 @@ TIMEOUT_MS = "1000"
 #: name of the case: the provider, what is put where its library is looked for (a fault of the plugin, or bytes), provider options
 WAYS = {
     "unknown name": ("CUDDAExecutionProvider", None, {}),
-    "gone for good": ("ROCMExecutionProvider", None, {}),
+    "gone for good": ("ArmNNExecutionProvider", None, {}),
     "another system's": ("DmlExecutionProvider", None, {}),
     "not installed": ("TensorrtExecutionProvider", None, {}),
     "no library": ("XnnpackExecutionProvider", b"no library", {}),

@@ -75,7 +75,7 @@ portable_link() {
   headers+=("abi3=$pythons/3.12/include/python3.12")
   for version in "${headers[@]}"; do targets+=("python_${version%%=*}"); done
   configure release -DRH_KERNELS=all "-DRH_PYTHON_HEADERS=$(IFS=';'; echo "${headers[*]}")" &&
-    build release roundhouse onnxruntime_alias provider_openvino provider_migraphx provider_cuda optional_regex optional_images roundhouse_cli roundhouse_python "${targets[@]}" || return 1
+    build release roundhouse onnxruntime_alias provider_openvino provider_migraphx provider_cuda provider_rocm optional_regex optional_images roundhouse_cli roundhouse_python "${targets[@]}" || return 1
   [ "$own" != 3.11 ] && [ "$own" != 3.10 ] || targets+=(roundhouse_python)
   rm -rf "$root/build/portable" && mkdir -p "$root/build/portable"
   "$python" scripts/portable_link.py build/release "$stubs" build/portable "${targets[@]}"

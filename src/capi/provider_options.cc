@@ -122,10 +122,61 @@ Values values_of(const OrtMIGraphXProviderOptions& given) {
   return values;
 }
 
+struct RocmNumber {
+  std::string_view key;
+  int OrtROCMProviderOptions::* field;
+};
+constexpr RocmNumber kRocmNumbers[] = {
+    {"device_id", &OrtROCMProviderOptions::device_id},
+    {"miopen_conv_exhaustive_search", &OrtROCMProviderOptions::miopen_conv_exhaustive_search},
+    {"do_copy_in_default_stream", &OrtROCMProviderOptions::do_copy_in_default_stream},
+    {"has_user_compute_stream", &OrtROCMProviderOptions::has_user_compute_stream},
+    {"enable_hip_graph", &OrtROCMProviderOptions::enable_hip_graph},
+    {"tunable_op_enable", &OrtROCMProviderOptions::tunable_op_enable},
+    {"tunable_op_tuning_enable", &OrtROCMProviderOptions::tunable_op_tuning_enable},
+    {"tunable_op_max_tuning_duration_ms", &OrtROCMProviderOptions::tunable_op_max_tuning_duration_ms},
+};
+
 Values values_of(const OrtROCMProviderOptions& given) {
   Values values;
-  set(values, "device_id", given.device_id);
+  for (const RocmNumber& number : kRocmNumbers) values[std::string(number.key)] = std::to_string(given.*number.field);
+  set(values, "gpu_mem_limit", given.gpu_mem_limit);
+  set(values, "arena_extend_strategy", arena_strategy(given.arena_extend_strategy));
+  set_stream(values, given.has_user_compute_stream, given.user_compute_stream);
   return values;
+}
+
+template <typename Number>
+Number number_of(std::string_view key, std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail(ErrorCode::invalid_argument, "provider option '{}' is '{}', expected a number", key, text);
+  }
+  return number;
+}
+
+/// ROCm's options are a plain struct, whose fields are all that there is room for.
+void set(OrtROCMProviderOptions& options, std::string_view key, std::string_view text) {
+  for (const RocmNumber& number : kRocmNumbers) {
+    if (number.key == key) {
+      options.*number.field = number_of<int>(key, text);
+      return;
+    }
+  }
+  if (key == "gpu_mem_limit") {
+    options.gpu_mem_limit = number_of<size_t>(key, text);
+  } else if (key == "arena_extend_strategy") {
+    if (text != "kSameAsRequested" && text != "kNextPowerOfTwo") {
+      fail(ErrorCode::invalid_argument, "provider option '{}' is '{}', expected kNextPowerOfTwo or kSameAsRequested", key, text);
+    }
+    options.arena_extend_strategy = text == "kSameAsRequested" ? 1 : 0;
+  } else if (key == "user_compute_stream") {
+    options.user_compute_stream = reinterpret_cast<void*>(number_of<uintptr_t>(key, text));
+  } else {
+    fail(ErrorCode::invalid_argument,
+         "OrtROCMProviderOptions has no field '{}': append the provider by its name, with options as keys and values", key);
+  }
 }
 
 template <typename Options>
@@ -211,8 +262,6 @@ RH_OPTION_OBJECT(Dnnl, Dnnl, OrtDnnlProviderOptions, "DnnlExecutionProvider", "o
 
 namespace rh::capi {
 
-// ROCm's is a plain struct; its provider is gone from the interface.
-
 OrtStatus* ORT_API_CALL CreateROCMProviderOptions(OrtROCMProviderOptions** out) {
   return guard([&] {
     checked(out, "out") = nullptr;
@@ -221,12 +270,23 @@ OrtStatus* ORT_API_CALL CreateROCMProviderOptions(OrtROCMProviderOptions** out) 
   });
 }
 
-OrtStatus* ORT_API_CALL UpdateROCMProviderOptions(OrtROCMProviderOptions*, const char* const*, const char* const*, size_t) {
-  return guard([] { fail(ErrorCode::fail, "ROCM execution provider is not enabled in this build."); });
+OrtStatus* ORT_API_CALL UpdateROCMProviderOptions(OrtROCMProviderOptions* options, const char* const* keys, const char* const* values,
+                                                  size_t count) {
+  return guard([&] {
+    check_enabled("ROCMExecutionProvider", "ROCM");
+    Values given;
+    update(given, keys, values, count);
+    OrtROCMProviderOptions changed = checked(options, "rocm_options");
+    for (const auto& [key, text] : given) set(changed, key, text);
+    *options = changed;
+  });
 }
 
-OrtStatus* ORT_API_CALL GetROCMProviderOptionsAsString(const OrtROCMProviderOptions*, OrtAllocator*, char**) {
-  return guard([] { fail(ErrorCode::fail, "ROCM execution provider is not enabled in this build."); });
+OrtStatus* ORT_API_CALL GetROCMProviderOptionsAsString(const OrtROCMProviderOptions* options, OrtAllocator* allocator, char** out) {
+  return guard([&] {
+    check_enabled("ROCMExecutionProvider", "ROCM");
+    checked(out, "ptr") = abi::copy_string(checked(allocator, "allocator"), joined(values_of(checked(options, "rocm_options"))));
+  });
 }
 
 void ORT_API_CALL ReleaseROCMProviderOptions(OrtROCMProviderOptions* options) { delete options; }

@@ -190,6 +190,13 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_MIGr
   });
 }
 
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions* options, int device) {
+  return rh::capi::guard([&] {
+    rh::capi::append_provider(rh::capi::checked(options, "options"), "ROCMExecutionProvider", "ROCM",
+                              {{"device_id", std::to_string(device)}});
+  });
+}
+
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions* options, int device) {
   return rh::capi::guard([&] {
     rh::capi::append_provider(rh::capi::checked(options, "options"), "TensorrtExecutionProvider", "TensorRT",

@@ -41,6 +41,7 @@ TEST_P(ExportsTest, OnlyTheIntendedSymbols) {
                                              "OrtSessionOptionsAppendExecutionProvider_CUDA",
                                              "OrtSessionOptionsAppendExecutionProvider_CoreML",
                                              "OrtSessionOptionsAppendExecutionProvider_MIGraphX",
+                                             "OrtSessionOptionsAppendExecutionProvider_ROCM",
                                              "OrtSessionOptionsAppendExecutionProvider_Tensorrt",
                                              "RhConvertModel",
                                              "RhCreateEmptyLoraAdapter",

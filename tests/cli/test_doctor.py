@@ -107,7 +107,7 @@ def test_the_whole_report(tmp_path):
     providers = {p.get("name"): p for p in report["providers"] if p.get("name")}
     assert providers["CPUExecutionProvider"]["verdict"] == "ready"
     assert providers["CoreMLExecutionProvider"]["verdict"] == "not for this system"
-    assert providers["ROCMExecutionProvider"]["verdict"] == "gone" and "MIGraphX" in providers["ROCMExecutionProvider"]["remedy"]
+    assert providers["ArmNNExecutionProvider"]["verdict"] == "gone" and "ACL" in providers["ArmNNExecutionProvider"]["remedy"]
     tensorrt = providers["TensorrtExecutionProvider"]
     assert tensorrt["verdict"] == "not installed" and "roundhouse_provider_tensorrt.so" in tensorrt["remedy"]
     assert {os.path.basename(p["library"]) for p in report["providers"] if p["library"]} >= {"roundhouse_provider_example.so"}

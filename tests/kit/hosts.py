@@ -17,7 +17,7 @@ LIBRARIES = pathlib.Path(
 )
 SAMPLE, DUMP, FAKE = "SampleExecutionProvider", "ImportDumpExecutionProvider", "FakeDeviceExecutionProvider"
 OPENVINO, MIGRAPHX, CUDA = "OpenVINOExecutionProvider", "MIGraphXExecutionProvider", "CUDAExecutionProvider"
-COREML = "CoreMLExecutionProvider"
+COREML, ROCM = "CoreMLExecutionProvider", "ROCMExecutionProvider"
 FILES = {
     SAMPLE: "roundhouse_provider_sample.so",
     DUMP: "import_dump_plugin.so",
@@ -25,9 +25,14 @@ FILES = {
     OPENVINO: "roundhouse_provider_openvino.so",
     MIGRAPHX: "roundhouse_provider_migraphx.so",
     CUDA: "roundhouse_provider_cuda.so",
+    ROCM: "roundhouse_provider_rocm.so",
     COREML: "roundhouse_provider_coreml.so",
 }
 HOSTS = [onnxruntime, roundhouse]
+
+#: The provider of GPUs whose stand-in driver is there, the driver's library, and what Python calls the device.
+STAND = os.environ.get("ROUNDHOUSE_HIP_LIBRARY") or os.environ.get("ROUNDHOUSE_CUDA_LIBRARY")
+GPU, DEVICE = (ROCM, "gpu") if "ROUNDHOUSE_HIP_LIBRARY" in os.environ else (CUDA, "cuda")
 
 
 @contextlib.contextmanager

@@ -75,7 +75,7 @@ def test_what_is_laid_out(prefix):
     version = re.search(r"ORT_API_VERSION (\d+)", (prefix / "include/roundhouse/onnxruntime_c_api.h").read_text())[1]
     for name in ("libonnxruntime.so", "libonnxruntime.so.1", f"libonnxruntime.so.1.{version}.0", "libroundhouse.so"):
         assert (prefix / "lib" / name).resolve() == library
-    for vendor in ("openvino", "migraphx", "cuda"):
+    for vendor in ("openvino", "migraphx", "cuda", "rocm"):
         assert (prefix / f"lib/roundhouse_provider_{vendor}.so").is_file()
     exported = {line.split()[-1] for line in run(["nm", "-D", "--defined-only", library], prefix).splitlines()}
     assert exported == set(re.findall(r"^ +(\w+);", (ROOT / "src/capi/exports.map").read_text(), re.M))

@@ -55,5 +55,39 @@ TEST_F(PluginTest, OptionObjectsOfAPluginsProvider) {
   api.ReleaseCUDAProviderOptions(cuda);
 }
 
+TEST_F(PluginTest, TheStructOfRocm) {
+  if (!Library::get().ours) GTEST_SKIP() << "the stock library knows its own provider alone";
+  setenv("RH_PLUGIN_NAME", "ROCMExecutionProvider", 1);
+  register_library("rocm", test_plugin("faulty"));
+  unsetenv("RH_PLUGIN_NAME");
+  OrtROCMProviderOptions* rocm = nullptr;
+  Ort::ThrowOnError(api.CreateROCMProviderOptions(&rocm));
+  EXPECT_EQ(rocm->gpu_mem_limit, SIZE_MAX);
+  const char* keys[] = {"gpu_mem_limit", "device_id", "arena_extend_strategy", "enable_hip_graph"};
+  const char* values[] = {"1024", "2", "kSameAsRequested", "1"};
+  Ort::ThrowOnError(api.UpdateROCMProviderOptions(rocm, keys, values, 4));
+  EXPECT_EQ(rocm->device_id, 2);
+  EXPECT_EQ(rocm->gpu_mem_limit, 1024u);
+  EXPECT_EQ(rocm->arena_extend_strategy, 1);
+  const char* wrong[] = {"many"};
+  EXPECT_EQ(code_of(api.UpdateROCMProviderOptions(rocm, keys, wrong, 1)), ORT_INVALID_ARGUMENT);
+  const char* unknown[] = {"tunable"};
+  const std::string message = message_of_status(api.UpdateROCMProviderOptions(rocm, unknown, values, 1));
+  EXPECT_NE(message.find("has no field 'tunable'"), std::string::npos) << message;
+  EXPECT_EQ(rocm->gpu_mem_limit, 1024u);
+  char* text = nullptr;
+  Ort::ThrowOnError(api.GetROCMProviderOptionsAsString(rocm, allocator, &text));
+  EXPECT_EQ(std::string(text).find("arena_extend_strategy=kSameAsRequested;device_id=2;do_copy_in_default_stream=1;"), 0u) << text;
+  allocator.Free(text);
+  Ort::SessionOptions options;
+  options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  options.AppendExecutionProvider_ROCM(*rocm);
+  EXPECT_EQ(options.GetConfigEntry("ep.rocmexecutionprovider.gpu_mem_limit"), "1024");
+  EXPECT_EQ(options.GetConfigEntry("ep.rocmexecutionprovider.enable_hip_graph"), "1");
+  Ort::Session session = session_of(mixed_model(), options);
+  expect_like_cpu(session);
+  api.ReleaseROCMProviderOptions(rocm);
+}
+
 }  // namespace
 }  // namespace rh::test

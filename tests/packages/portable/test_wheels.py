@@ -13,6 +13,7 @@ LIBRARIES = {
     "roundhouse_provider_cuda.so",
     "roundhouse_provider_migraphx.so",
     "roundhouse_provider_openvino.so",
+    "roundhouse_provider_rocm.so",
     "libroundhouse_regex.so",
     "libroundhouse_images.so",
 }
