@@ -222,6 +222,9 @@ stage_coreml() {
       --counts "$results/coreml.cases.counts.json"
 }
 
+# The official cases of operators that GPUs have kernels for.
+gpu_cases='^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather|scatter|resize|upsample|pad_|constant_pad|edge_pad|reflect_pad|wrap_pad|cumsum|top_k|arg|triu|tril|onehot|depthto|spaceto|convtranspose|instancenorm|group_norm|quantizelinear|dequantizelinear|dynamicquant|matmulinteger|attention|rotary|if_|if$|loop|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
+
 # CUDA's provider on the stand-in driver and compiler: its own tests, a model, the official cases of operators that it has kernels for.
 stage_cuda() {
   local vendors=tests/vendors name=CUDAExecutionProvider stand=$results/cuda.stand.log
@@ -232,7 +235,27 @@ stage_cuda() {
       --counts "$results/cuda.models.counts.json" &&
     scripts/stand cuda -- "$python" $vendors/nodes.py --provider $name --family attention --counts "$results/cuda.nodes.counts.json" &&
     scripts/stand cuda -- "$python" $vendors/cases.py --provider $name --least 750 --seconds 600 --counts "$results/cuda.cases.counts.json" \
-      --filter '^node/test_(add|sub|mul|div|relu|softmax|matmul|gemm|cast_|where|clip|max|min|mean|sum_|pow|mod|equal|less|greater|and|or|xor|not|abs|neg|exp|log|sqrt|elu|selu|celu|gelu|hardsw|hardsig|leaky|prelu|sigmoid|tanh|erf|sign|soft|thresh|shrink|mish|swish|isnan|isinf|bitwise|acos|asin|atan|cos|sin|tan|floor|ceil|round|recip|reduce_|layer_normalization|gather|scatter|resize|upsample|pad_|constant_pad|edge_pad|reflect_pad|wrap_pad|cumsum|top_k|arg|triu|tril|onehot|depthto|spaceto|convtranspose|instancenorm|group_norm|quantizelinear|dequantizelinear|dynamicquant|matmulinteger|attention|rotary|if_|if$|loop|slice|concat|split_|transpose|conv_|basic_conv|averagepool|maxpool|global|batchnorm|expand|flatten|squeeze|unsqueeze|tile|range|constantofshape)'
+      --filter "$gpu_cases"
+}
+
+# ROCm's on the same stand under HIP's names, with wavefronts of 64 and of 32; then hiprtc itself compiles the kernels that came up.
+stage_hip() {
+  local vendors=tests/vendors name=ROCMExecutionProvider stand=$results/hip.stand.log architecture sources=$root/build/stands/hip_sources
+  stage_build || return 1
+  scripts/stand hip -- true >"$stand" 2>&1 || leave_out "the stand hip cannot be made: $(tail -n 1 "$stand")"
+  rm -rf "$sources" && mkdir -p "$sources"
+  for architecture in gfx1100 gfx90a; do
+    export RH_STAND_ARCHITECTURE=$architecture RH_STAND_SOURCES=$sources
+    scripts/stand hip -- "$python" -m pytest --junitxml="$results/hip.$architecture.pytest.xml" $vendors/test_cuda*.py &&
+      scripts/stand hip -- "$python" $vendors/models.py --provider $name --size 224=64 --size 128=8 --model mobilenetv3_large_100 --model distilbert \
+        --counts "$results/hip.$architecture.models.counts.json" || return 1
+  done
+  scripts/stand hip -- "$python" $vendors/cases.py --provider $name --least 750 --seconds 600 --counts "$results/hip.cases.counts.json" \
+    --filter "$gpu_cases" || return 1
+  unset RH_STAND_ARCHITECTURE RH_STAND_SOURCES
+  scripts/stand hiprtc -- true >"$stand" 2>&1 || leave_out "hiprtc's packages cannot be had: $(tail -n 1 "$stand")"
+  scripts/stand hiprtc -- "$python" tests/stands/hip/compile_sources.py "$sources" gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201 \
+    --counts "$results/hip.hiprtc.counts.json"
 }
 
 # Providers that others built, in both hosts.

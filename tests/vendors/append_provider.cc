@@ -35,6 +35,24 @@ OrtCUDAProviderOptions cuda_options() {
   return given;
 }
 
+OrtROCMProviderOptions rocm_options() {
+  OrtROCMProviderOptions given;
+  given.device_id = 0;
+  given.arena_extend_strategy = 0;  // kNextPowerOfTwo
+  given.gpu_mem_limit = 2ULL * 1024 * 1024 * 1024;
+  return given;
+}
+
+/// The object is the struct, made and changed by the table's functions.
+void append_rocm_object(Ort::SessionOptions& options) {
+  OrtROCMProviderOptions* object = nullptr;
+  const char *keys[] = {"gpu_mem_limit", "arena_extend_strategy", "enable_hip_graph"}, *values[] = {"1073741824", "kSameAsRequested", "1"};
+  Ort::ThrowOnError(Ort::GetApi().CreateROCMProviderOptions(&object));
+  Ort::ThrowOnError(Ort::GetApi().UpdateROCMProviderOptions(object, keys, values, 3));
+  options.AppendExecutionProvider_ROCM(*object);
+  Ort::GetApi().ReleaseROCMProviderOptions(object);
+}
+
 const Call kCalls[] = {
     {"", "cpu", [](Ort::SessionOptions&) {}},
     {"cuda", "struct", [](Ort::SessionOptions& options) { options.AppendExecutionProvider_CUDA(cuda_options()); }},
@@ -59,6 +77,14 @@ const Call kCalls[] = {
      }},
     {"migraphx", "name", [](Ort::SessionOptions& options) { options.AppendExecutionProvider("MIGraphX", {{"target", "ref"}}); }},
     {"migraphx", "wrong", [](Ort::SessionOptions& options) { options.AppendExecutionProvider("MIGraphX", {{"target", "tpu"}}); }},
+    {"rocm", "struct", [](Ort::SessionOptions& options) { options.AppendExecutionProvider_ROCM(rocm_options()); }},
+    {"rocm", "object", append_rocm_object},
+    {"rocm", "wrong",
+     [](Ort::SessionOptions& options) {
+       OrtROCMProviderOptions given = rocm_options();
+       given.do_copy_in_default_stream = 0;
+       options.AppendExecutionProvider_ROCM(given);
+     }},
     {"openvino", "struct",
      [](Ort::SessionOptions& options) {
        OrtOpenVINOProviderOptions given;

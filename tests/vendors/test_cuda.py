@@ -1,4 +1,5 @@
-"""CUDA's provider on the stand-in driver and compiler: `scripts/stand cuda -- python -m pytest tests/vendors/test_cuda.py`."""
+"""The providers of GPUs on a stand-in driver and compiler: `scripts/stand cuda -- python -m pytest tests/vendors/test_cuda.py`, or `hip`.
+Functions of the driver have their names in CUDA in both."""
 
 import concurrent.futures
 import ctypes
@@ -8,15 +9,15 @@ import os
 import numpy as np
 import onnx
 import pytest
-from hosts import CUDA, HOSTS, devices_of, failure, floats, model_of, registered, session, tensor
+from hosts import CUDA, GPU, HOSTS, STAND, devices_of, failure, floats, model_of, registered, session, tensor
 from onnx import TensorProto, helper
 
 import roundhouse
 
 CPU = "CPUExecutionProvider"
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
-STAND = os.environ.get("ROUNDHOUSE_CUDA_LIBRARY")
 
+COMPILER = "NVRTC" if GPU == CUDA else "hiprtc"
 pytestmark = pytest.mark.skipif(not STAND, reason="there is no stand here: scripts/stand cuda -- ...")
 
 
@@ -39,11 +40,11 @@ class Calls:
 
 def made(host, model, settings=None, device=0):
     """A session that is to have all nodes on the device."""
-    return session(host, CUDA, model, settings, device=device, config={"session.disable_cpu_ep_fallback": "1"})
+    return session(host, GPU, model, settings, device=device, config={"session.disable_cpu_ep_fallback": "1"})
 
 
 def check(host, model, feeds, settings=None, rtol=1e-5, atol=1e-5):
-    with registered(host, CUDA):
+    with registered(host, GPU):
         ours, reference = made(host, model, settings), host.InferenceSession(model, providers=[CPU])
         for feed in feeds:
             for e, a in zip(reference.run(None, feed), ours.run(None, feed), strict=True):
@@ -79,15 +80,18 @@ def test_no_elements(host):
 
 @hosts
 def test_the_device_says_what_it_is(host):
-    with registered(host, CUDA):
-        (device,) = devices_of(host, CUDA)
+    with registered(host, GPU):
+        (device,) = devices_of(host, GPU)
         metadata = dict(device.ep_metadata)
         assert metadata["device_id"] == "0" and metadata["uuid"].startswith("GPU-") and int(metadata["memory_bytes"]) > 1 << 28
-        assert metadata["name"] and metadata["compute_capability"] == "8.0" and metadata["pci_bus_id"].endswith(".0")
+        assert metadata["name"] and metadata["pci_bus_id"].endswith(".0")
+        name = "sm_80" if GPU == CUDA else os.environ.get("RH_STAND_ARCHITECTURE", "gfx90a")
+        version, lanes = {"sm_80": ("8.0", "32"), "gfx90a": ("9.0", "64"), "gfx1100": ("11.0", "32")}[name]
+        assert (metadata["architecture"], metadata["compute_capability"], metadata["warp_size"]) == (name, version, lanes)
 
 
 def counted_runs(host, model, feed, runs):
-    with registered(host, CUDA):
+    with registered(host, GPU):
         ours = made(host, model)
         for _ in range(5):
             ours.run(None, feed)
@@ -114,7 +118,7 @@ def test_what_steady_runs_cost():
 @hosts
 def test_what_was_compiled_is_kept(host, tmp_path):
     settings = {"cache_dir": str(tmp_path)}
-    with registered(host, CUDA):
+    with registered(host, GPU):
         made(host, perceptron(3), settings)
         kept = list(tmp_path.glob("*.artifact"))
         assert kept
@@ -131,26 +135,26 @@ def test_what_was_compiled_is_kept(host, tmp_path):
     ("settings", "says"),
     [
         ({"gpu_mem_limit": "many"}, "gpu_mem_limit is 'many', expected a number of bytes"),
-        ({"gpu_external_alloc": "7"}, "gpu_external_alloc is '7', which is not offered: memory is the driver's: leave it out"),
+        ({"tunable_op_enable": "1"}, "tunable_op_enable is '1', which is not offered: nothing is tuned: leave it out"),
         ({"gpu_mem_limits": "1"}, "did you mean 'gpu_mem_limit'?"),
-        ({"nvrtc_path": "/nowhere/libnvrtc.so", "cache": "0"}, "NVRTC is not at '/nowhere/libnvrtc.so', which the option names"),
+        ({COMPILER.lower() + "_path": "/nowhere/lib.so", "cache": "0"}, COMPILER + " is not at '/nowhere/lib.so', which the option names"),
     ],
 )
 @hosts
 def test_options_that_cannot_be_had(host, settings, says):
-    with registered(host, CUDA):
+    with registered(host, GPU):
         assert says in failure(lambda: made(host, perceptron(7), settings))
 
 
 def test_a_device_that_is_not_there():
     """ONNX Runtime drops the option where the device is given."""
-    with registered(roundhouse, CUDA):
+    with registered(roundhouse, GPU):
         text = failure(lambda: made(roundhouse, perceptron(7), {"device_id": "9"}))
         assert "device_id is '9', the driver has 1 devices" in text
 
 
 def test_a_limit_names_the_largest_values():
-    with registered(roundhouse, CUDA):
+    with registered(roundhouse, GPU):
         ours = made(roundhouse, perceptron(), {"gpu_mem_limit": "2200000", "arena_extend_strategy": "kSameAsRequested"})
         ours.run(None, batches(2)[0])
         text = failure(functools.partial(ours.run, None, batches(9000)[0]))
@@ -235,7 +239,7 @@ def run_often(ours, reference, n):
 @hosts
 def test_four_threads_with_four_sizes(host):
     reference = host.InferenceSession(perceptron(), providers=[CPU])
-    with registered(host, CUDA):
+    with registered(host, GPU):
         ours = made(host, perceptron())
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             list(pool.map(functools.partial(run_often, ours, reference), (1, 2, 20, 40)))
@@ -260,8 +264,8 @@ def test_a_node_that_is_left_to_the_cpu(host):
         helper.make_node("MatMul", ["b", "w"], ["y"], "second"),
     ]
     model = model_of(nodes, [tensor("x", ["N", 64])], [tensor("y", ["N", 64])], {"w": floats(64, 64) / 8})
-    with registered(host, CUDA):
-        ours, reference = session(host, CUDA, model), host.InferenceSession(model, providers=[CPU])
+    with registered(host, GPU):
+        ours, reference = session(host, GPU, model), host.InferenceSession(model, providers=[CPU])
         for n in (3, 70):
             feed = {"x": floats(n, 64, seed=n)}
             np.testing.assert_allclose(ours.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-4, atol=1e-3)
@@ -284,7 +288,7 @@ def test_blocks_that_go_by_index(host, bits):
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     model = model.SerializeToString()
     feeds = [{"x": floats(n, 64, seed=n)} for n in (1, 70)]
-    with registered(host, CUDA):
+    with registered(host, GPU):
         ours, reference = made(host, model), roundhouse.InferenceSession(model, providers=[CPU])
         for feed in feeds:
             np.testing.assert_allclose(ours.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-4, atol=1e-4)

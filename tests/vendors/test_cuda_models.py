@@ -1,16 +1,14 @@
-"""Decoders with caches and models with branches on CUDA's provider: on the stand, as test_cuda.py is."""
-
-import os
+"""Decoders with caches and models with branches on the providers of GPUs: on a stand, as test_cuda.py is."""
 
 import numpy as np
 import onnx
 import pytest
-from hosts import CUDA, HOSTS, floats, present, session
+from hosts import DEVICE, GPU, HOSTS, STAND, floats, present, session
 
 import roundhouse
 
 CPU = "CPUExecutionProvider"
-pytestmark = pytest.mark.skipif("ROUNDHOUSE_CUDA_LIBRARY" not in os.environ, reason="there is no stand here: scripts/stand cuda -- ...")
+pytestmark = pytest.mark.skipif(not STAND, reason="there is no stand here: scripts/stand cuda -- ...")
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
 
 HEADS, KV_HEADS, DEPTH, LONGEST = 4, 2, 16, 32
@@ -42,7 +40,7 @@ def decoder():
 
 
 def whole(host, model, settings=None):
-    return session(host, CUDA, model, settings, config={"session.disable_cpu_ep_fallback": "1"})
+    return session(host, GPU, model, settings, config={"session.disable_cpu_ep_fallback": "1"})
 
 
 def decode(session_, steps, capacity=None):
@@ -63,7 +61,7 @@ def decode(session_, steps, capacity=None):
 @pytest.mark.parametrize("capacity", [None, LONGEST])
 def test_decoding(host, capacity):
     model = decoder()
-    with present(host, CUDA):
+    with present(host, GPU):
         ours, reference = whole(host, model), host.InferenceSession(model, providers=[CPU])
         for e, a in zip(decode(reference, 20, capacity), decode(ours, 20, capacity), strict=True):
             np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-5)
@@ -74,13 +72,13 @@ def test_decoding(host, capacity):
 def test_a_cache_that_is_input_and_output(host):
     """Past and present in one buffer of the device: the new row alone is written."""
     model, total = decoder(), 5
-    with present(host, CUDA):
+    with present(host, GPU):
         ours, reference = whole(host, model), roundhouse.InferenceSession(model, providers=[CPU])
         caches = [floats(2, KV_HEADS, LONGEST, DEPTH, seed=seed) for seed in (3, 4)]
         feed = {"x": floats(2, 1, HEADS * DEPTH, seed=5), "mask": np.ones((2, total), np.int64)}
         expected = reference.run(None, feed | {"past_k": caches[0], "past_v": caches[1]})
         if host is roundhouse:  # the stock wheel has no values on a device of CUDA's
-            values = [host.OrtValue.ortvalue_from_numpy(cache, "cuda", 0) for cache in caches]
+            values = [host.OrtValue.ortvalue_from_numpy(cache, DEVICE, 0) for cache in caches]
             binding = ours.io_binding()
             for name, array in feed.items():
                 binding.bind_cpu_input(name, array)
@@ -140,8 +138,8 @@ main (float[N, 6] x, float[6] outside) => (float[N, 6] last, float[T, N, 6] all)
 def test_a_loop_of_a_constant_count(host):
     """ONNX Runtime does not tell, when it asks for the body, that the count is a constant: the loop is its own, the body's nodes ours."""
     model = onnx.parser.parse_model(LOOP).SerializeToString()
-    with present(host, CUDA):
-        ours = whole(host, model) if host is roundhouse else session(host, CUDA, model)
+    with present(host, GPU):
+        ours = whole(host, model) if host is roundhouse else session(host, GPU, model)
         reference = host.InferenceSession(model, providers=[CPU])
         for n in (3, 1, 3, 3, 3):
             feed = {"x": floats(n, 6, seed=n), "outside": floats(6, seed=7)}
@@ -155,7 +153,7 @@ def test_branches(host):
     model = onnx.parser.parse_model(BRANCHES)
     model.graph.initializer.append(onnx.numpy_helper.from_array(floats(6, seed=9), "bias"))
     model = model.SerializeToString()
-    with present(host, CUDA):
+    with present(host, GPU):
         ours, reference = whole(host, model), host.InferenceSession(model, providers=[CPU])
         for n, flag in [(3, True), (3, False), (1, True), (2, False), (3, True), (3, True), (3, True), (5, False)]:
             feed = {"x": floats(n, 6, seed=n), "flag": np.array(flag)}

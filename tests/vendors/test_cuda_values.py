@@ -1,23 +1,23 @@
-"""Values in a GPU's memory, bindings, options and profiles of CUDA's provider, by the calls that programs have: on the stand, as
-test_cuda.py is."""
+"""Values in a GPU's memory, bindings, options and profiles of the providers of GPUs, by the calls that programs have: on a stand,
+as test_cuda.py is."""
 
 import json
-import os
 import pathlib
 
 import numpy as np
 import onnx
 import pytest
-from hosts import CUDA, HOSTS, dense, failure, floats, model_of, present, session, tensor
+from hosts import CUDA, DEVICE, GPU, HOSTS, STAND, dense, failure, floats, model_of, present, session, tensor
 from onnx import TensorProto, helper
 from programs import program_of, said_by
 
 import roundhouse as ort
 
 CPU = "CPUExecutionProvider"
-pytestmark = pytest.mark.skipif("ROUNDHOUSE_CUDA_LIBRARY" not in os.environ, reason="there is no stand here: scripts/stand cuda -- ...")
+pytestmark = pytest.mark.skipif(not STAND, reason="there is no stand here: scripts/stand cuda -- ...")
 hosts = pytest.mark.parametrize("host", HOSTS, ids=lambda h: h.__name__)
 GIB = 1 << 30
+KEY = "cuda" if GPU == CUDA else "rocm"
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ OPTIONS = {
         "device_id": 0,
         "arena_extend_strategy": "kNextPowerOfTwo",
         "gpu_mem_limit": 2 * GIB,
-        "cudnn_conv_algo_search": "EXHAUSTIVE",
+        **({"cudnn_conv_algo_search": "EXHAUSTIVE"} if GPU == CUDA else {"miopen_conv_exhaustive_search": "1"}),
         "do_copy_in_default_stream": True,
     },
     "four": {"gpu_mem_limit": 4 * GIB, "arena_extend_strategy": "kSameAsRequested"},
@@ -60,40 +60,40 @@ OPTIONS = {
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_options_as_programs_give_them(options, path, image, expected):
-    made = ort.InferenceSession(path, providers=[(CUDA, options), CPU])
-    assert made.get_providers() == [CUDA, CPU]
+    made = ort.InferenceSession(path, providers=[(GPU, options), CPU])
+    assert made.get_providers() == [GPU, CPU]
     for _ in range(10):
         made.run(None, {"input": image})
     np.testing.assert_allclose(made.run(None, {"input": image})[0], expected, rtol=1e-5, atol=1e-6)
 
 
 def test_it_is_among_those_that_are_there():
-    assert ort.get_available_providers()[0] == CUDA
+    assert ort.get_available_providers()[0] == GPU
 
 
 def test_a_binding_to_the_device(path, image, expected):
-    made = ort.InferenceSession(path, providers=[CUDA])
+    made = ort.InferenceSession(path, providers=[GPU])
     io_binding = made.io_binding()
     io_binding.bind_cpu_input("input", image)
-    io_binding.bind_output("output", "cuda")
+    io_binding.bind_output("output", DEVICE)
     made.run_with_iobinding(io_binding)
     np.testing.assert_allclose(io_binding.copy_outputs_to_cpu()[0], expected, rtol=1e-5, atol=1e-6)
     (there,) = io_binding.get_outputs()
-    assert there.device_name() == "cuda"
+    assert there.device_name() == "cuda"  # as ONNX Runtime calls every GPU
 
 
 def test_values_on_the_device_are_used_where_they_are(path, image, expected):
-    made = ort.InferenceSession(path, providers=[CUDA])
-    there = ort.OrtValue.ortvalue_from_numpy(image, "cuda", 0)
-    result = ort.OrtValue.ortvalue_from_shape_and_type([1, 4, 1, 1], np.float32, "cuda", 0)
+    made = ort.InferenceSession(path, providers=[GPU])
+    there = ort.OrtValue.ortvalue_from_numpy(image, DEVICE, 0)
+    result = ort.OrtValue.ortvalue_from_shape_and_type([1, 4, 1, 1], np.float32, DEVICE, 0)
     binding = made.io_binding()
     binding.bind_ortvalue_input("input", there)
     binding.bind_ortvalue_output("output", result)
     made.run_with_iobinding(binding)
     np.testing.assert_allclose(result.numpy(), expected, rtol=1e-5, atol=1e-6)
     addresses = made.io_binding()
-    addresses.bind_input("input", "cuda", 0, np.float32, [1, 3, 224, 224], there.data_ptr())
-    addresses.bind_output("output", "cuda", 0, np.float32, [1, 4, 1, 1], result.data_ptr())
+    addresses.bind_input("input", DEVICE, 0, np.float32, [1, 3, 224, 224], there.data_ptr())
+    addresses.bind_output("output", DEVICE, 0, np.float32, [1, 4, 1, 1], result.data_ptr())
     there.update_inplace(2 * image)
     made.run_with_iobinding(addresses)
     np.testing.assert_allclose(result.numpy(), 2 * expected, rtol=1e-5, atol=1e-6)
@@ -103,9 +103,9 @@ def test_values_on_the_device_are_used_where_they_are(path, image, expected):
 
 def test_one_buffer_is_input_and_output():
     model = model_of([helper.make_node("Neg", ["x"], ["y"])], [tensor("x", [5])], [tensor("y", [5])])
-    made = ort.InferenceSession(model, providers=[CUDA])
+    made = ort.InferenceSession(model, providers=[GPU])
     x = floats(5)
-    value = ort.OrtValue.ortvalue_from_numpy(x, "cuda", 0)
+    value = ort.OrtValue.ortvalue_from_numpy(x, DEVICE, 0)
     binding = made.io_binding()
     binding.bind_ortvalue_input("x", value)
     binding.bind_ortvalue_output("y", value)
@@ -115,8 +115,8 @@ def test_one_buffer_is_input_and_output():
 
 
 def test_dlpack_names_the_device():
-    value = ort.OrtValue.ortvalue_from_numpy(floats(2, 3), "cuda", 0)
-    assert value.__dlpack_device__() == (2, 0)
+    value = ort.OrtValue.ortvalue_from_numpy(floats(2, 3), DEVICE, 0)
+    assert value.__dlpack_device__() == ((2, 0) if GPU == CUDA else (10, 0))
     for stream in (None, -1, 1, 2):
         back = ort.OrtValue.from_dlpack(value.__dlpack__(stream=stream), False)
         assert back.data_ptr() == value.data_ptr() and back.device_name() == "cuda"
@@ -127,18 +127,18 @@ def test_dlpack_names_the_device():
     [
         ("do_copy_in_default_stream", "0", "do_copy_in_default_stream"),
         ("tunable_op_enable", "1", "tunable_op_enable"),
-        ("gpu_external_alloc", "4096", "gpu_external_alloc"),
         ("gpu_mem_limit", "much", "gpu_mem_limit"),
-        ("cudnn_conv_algo_search", "BEST", "EXHAUSTIVE"),
+        ("arena_extend_strategy", "kMost", "kNextPowerOfTwo"),
+        *([("gpu_external_alloc", "4096", "gpu_external_alloc"), ("cudnn_conv_algo_search", "BEST", "EXHAUSTIVE")] if GPU == CUDA else []),
         ("gpu_mem_limits", "1", "gpu_mem_limit"),
         ("device_id", "7", "device_id"),
     ],
 )
 def test_what_is_not_offered_says_so(option, value, sentence, path):
-    assert sentence in failure(lambda: ort.InferenceSession(path, providers=[(CUDA, {option: value})]))
+    assert sentence in failure(lambda: ort.InferenceSession(path, providers=[(GPU, {option: value})]))
 
 
-@pytest.mark.parametrize(("source", "arguments"), [("append_provider.cc", ["cuda"]), ("append_cuda.c", [])], ids=["C++", "C"])
+@pytest.mark.parametrize(("source", "arguments"), [("append_provider.cc", [KEY]), (f"append_{KEY}.c", [])], ids=["C++", "C"])
 def test_programs_in_c_append_it(source, arguments, tmp_path):
     """As they are written for ONNX Runtime, against our headers and library."""
     (tmp_path / "model.onnx").write_bytes(dense())
@@ -159,12 +159,12 @@ def test_kernels_have_the_names_of_nodes_in_profiles(host, tmp_path):
         helper.make_node("Softmax", ["s"], ["y"], "weights"),
     ]
     model = model_of(nodes, [tensor("x", ["N", 8])], [tensor("y", ["N", 8])], {"w": floats(8, 8), "b": floats(8)})
-    with present(host, CUDA):
+    with present(host, GPU):
         options = host.SessionOptions()
         options.graph_optimization_level = host.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.enable_profiling = True
         options.profile_file_prefix = str(tmp_path / "profile")
-        options.add_provider_for_devices([d for d in host.get_ep_devices() if d.ep_name == CUDA][:1], {})
+        options.add_provider_for_devices([d for d in host.get_ep_devices() if d.ep_name == GPU][:1], {})
         made = host.InferenceSession(model, options)
         for _ in range(4):
             made.run(None, {"x": floats(3, 8)})
@@ -173,6 +173,29 @@ def test_kernels_have_the_names_of_nodes_in_profiles(host, tmp_path):
     kernels = [event for event in events if event.get("args", {}).get("nodes") in ("product,sum", "weights")]
     assert [event["name"] for event in kernels] == ["gemm", "softmax"] * 4
     assert all(event["dur"] >= 0 for event in kernels)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.BFLOAT16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize(("m", "k", "n"), [(16, 16, 16), (70, 33, 75), (1, 130, 64)])
+def test_products_of_halves_go_by_matrix_cores(kind, m, k, n, tmp_path):
+    """Each element has its own place: a lane that is taken for another shows."""
+    narrow = helper.make_node("Cast", ["x"], ["a"], to=kind), helper.make_node("Cast", ["w"], ["b"], to=kind)
+    nodes = [
+        *narrow,
+        helper.make_node("MatMul", ["a", "b"], ["p"], "product"),
+        helper.make_node("Cast", ["p"], ["y"], to=TensorProto.FLOAT),
+    ]
+    model = model_of(nodes, [tensor("x", [m, k]), tensor("w", [k, n])], [tensor("y", [m, n])])
+    rng = np.random.default_rng(m)
+    x, w = (rng.integers(-8, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    options = ort.SessionOptions()
+    options.enable_profiling = True
+    options.profile_file_prefix = str(tmp_path / "profile")
+    made = ort.InferenceSession(model, options, providers=[GPU])
+    bits = 11 if kind == TensorProto.FLOAT16 else 8  # of a product's result; whole numbers are added up exactly
+    np.testing.assert_allclose(made.run(None, {"x": x, "w": w})[0], x @ w, rtol=2.0**-bits, atol=0)
+    events = json.loads(pathlib.Path(made.end_profiling()).read_text())
+    assert any("product" in event.get("args", {}).get("nodes", "") and event["name"].startswith("mma_gemm") for event in events)
 
 
 def written_out_attention():
@@ -202,8 +225,8 @@ def written_out_attention():
 @pytest.mark.parametrize("settings", [{}, {"recognise": "0"}], ids=["one kernel", "as written"])
 def test_attention_that_is_written_out(host, settings):
     model = written_out_attention()
-    with present(host, CUDA):
-        ours, reference = session(host, CUDA, model, settings), host.InferenceSession(model, providers=[CPU])
+    with present(host, GPU):
+        ours, reference = session(host, GPU, model, settings), host.InferenceSession(model, providers=[CPU])
         for batch, length in ((1, 5), (2, 33), (2, 70)):
             mask = np.where(np.random.default_rng(length).random((batch, 1, 1, length)) < 0.3, np.float32(-10000), np.float32(0))
             feed = {"x": floats(batch, length, 24, seed=length), "mask": mask}
@@ -233,8 +256,8 @@ def test_operators_of_com_microsoft(name):
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
     feed = dict(zip(names, inputs))
-    with present(ort, CUDA):
-        ours = session(ort, CUDA, model, config={"session.disable_cpu_ep_fallback": "1"})
+    with present(ort, GPU):
+        ours = session(ort, GPU, model, config={"session.disable_cpu_ep_fallback": "1"})
         expected = ort.InferenceSession(model, providers=[CPU]).run(None, feed)[0]
         np.testing.assert_allclose(ours.run(None, feed)[0], expected, rtol=1e-4, atol=1e-5)
         del ours
@@ -253,8 +276,8 @@ def test_products_with_codes(bits, zeros):
     graph = helper.make_graph([node], "main", [tensor("a", ["M", k])], [tensor("y", ["M", n])], initializers)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
-    with present(ort, CUDA):
-        ours = session(ort, CUDA, model, config={"session.disable_cpu_ep_fallback": "1"})
+    with present(ort, GPU):
+        ours = session(ort, GPU, model, config={"session.disable_cpu_ep_fallback": "1"})
         reference = ort.InferenceSession(model, providers=[CPU])
         for m in (1, 70):
             feed = {"a": floats(m, k, seed=m)}

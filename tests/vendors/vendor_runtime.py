@@ -17,6 +17,7 @@ PROVIDERS = {
     "CUDAExecutionProvider": "cuda",
     "MIGraphXExecutionProvider": "migraphx",
     "OpenVINOExecutionProvider": "openvino",
+    "ROCMExecutionProvider": "rocm",
     "SampleExecutionProvider": "sample",
     "FakeDeviceExecutionProvider": "fake_device",
 }
