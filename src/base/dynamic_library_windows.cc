@@ -7,9 +7,7 @@
 
 namespace rh {
 
-namespace {
-
-std::wstring file_of(HMODULE module) {
+std::wstring module_file(HMODULE module) {
   std::wstring path(MAX_PATH, L'\0');
   for (;;) {
     const DWORD length = GetModuleFileNameW(module, path.data(), static_cast<DWORD>(path.size()));
@@ -29,8 +27,6 @@ std::vector<HMODULE> loaded_modules() {
     if (needed <= room) return modules;
   }
 }
-
-}  // namespace
 
 // What a library needs is looked for in its own folder, in the program's and in the system's, never in the current one, where anybody may
 // have put a file. A bare name is looked for in the same places.
@@ -63,7 +59,7 @@ std::filesystem::path own_library_folder() {
   HMODULE module = nullptr;
   constexpr DWORD kFlags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
   if (!GetModuleHandleExW(kFlags, reinterpret_cast<LPCWSTR>(&own_library_folder), &module)) return {};
-  return std::filesystem::path(file_of(module)).parent_path();
+  return std::filesystem::path(module_file(module)).parent_path();
 }
 
 }  // namespace rh

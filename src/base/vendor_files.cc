@@ -4,33 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <iterator>
-#include <memory>
+#include <span>
 #include <utility>
 
 #include "base/dynamic_library.h"
 #include "base/environment.h"
 #include "base/paths.h"
-#ifdef __linux__
-#include <link.h>
-#endif
+#include "base/vendor_files_system.h"
 
 namespace rh {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr VendorFiles kVendors[] = {
-#define RH_VENDOR(...) {__VA_ARGS__},
-#include "base/vendor_files.inc"
-#undef RH_VENDOR
-};
 
 /// The parts of a text with blanks between.
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -43,12 +29,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// The number behind the name, "libopenvino_c.so.2641"; 0 where none is.
+/// 0: the name has none.
 int number_of(const VendorFiles& vendor, const fs::path& file) {
-  const std::string name = utf8(file.filename());
-  int number = 0;
-  if (name.size() > vendor.file.size() + 1) std::from_chars(name.data() + vendor.file.size() + 1, name.data() + name.size(), number);
-  return number;
+  return number_in_name(utf8(file.filename()), vendor.file).value_or(0);
 }
 
 /// The file of a folder whose name begins so; empty: there is none.
@@ -60,38 +43,12 @@ fs::path first_in(const fs::path& folder, std::string_view name) {
   return {};
 }
 
-template <typename T>
-T number_at(const char* bytes) {
-  T number;
-  std::memcpy(&number, bytes, sizeof number);
-  return number;
-}
-
-/// What is wrong with a file that is to be a library: one that ends before its table of sections, which is its last part, ends a process
-/// that opens it. Empty: nothing, or the file cannot be read.
-std::string_view fault_of(const fs::path& file) {
-  constexpr size_t kHeader = 64, kClass = 4, kSections = 40, kSectionSize = 58, kSectionCount = 60;
-  std::error_code error;
-  const uintmax_t size = fs::file_size(file, error);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(utf8(file).c_str(), "rb"), std::fclose);
-  if (error || !stream) return {};
-  char header[kHeader] = {};
-  const size_t got = std::fread(header, 1, kHeader, stream.get());
-  if (std::string_view(header, 4) != "\177ELF") return "is no library";
-  if (got < kHeader) return "is cut short";
-  if (header[kClass] != 2) return {};
-  const uintmax_t sections = uintmax_t{number_at<uint16_t>(header + kSectionSize)} * number_at<uint16_t>(header + kSectionCount);
-  return number_at<uint64_t>(header + kSections) + sections > size ? "is cut short" : "";
-}
-
 /// Those of a folder, the newest first.
 std::vector<fs::path> files_in(const VendorFiles& vendor, const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = utf8(at->path().filename());
-    const std::string_view rest = std::string_view(name).substr(std::min(name.size(), vendor.file.size()));
-    if (name.starts_with(vendor.file) && rest.find_first_not_of(".0123456789") == rest.npos) found.push_back(at->path());
+    if (number_in_name(utf8(at->path().filename()), vendor.file)) found.push_back(at->path());
   }
   std::ranges::sort(
       found, [&](const fs::path& a, const fs::path& b) { return std::pair(number_of(vendor, a), a) > std::pair(number_of(vendor, b), b); });
@@ -112,33 +69,13 @@ void add(std::vector<fs::path>& folders, const fs::path& folder) {
   if (!folder.empty() && std::ranges::find(folders, folder) == folders.end()) folders.push_back(folder);
 }
 
-void add_of_loaded_libraries(std::vector<fs::path>& folders) {
-#ifdef __linux__
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* into) {
-        if (info->dlpi_name && *info->dlpi_name) add(*static_cast<std::vector<fs::path>*>(into), packages_folder(info->dlpi_name));
-        return 0;
-      },
-      &folders);
-#else
-  (void)folders;
-#endif
-}
-
-void add_of_virtual_environment(std::vector<fs::path>& folders) {
-  const std::string environment = environment_variable("VIRTUAL_ENV").value_or("");
-  if (environment.empty()) return;
-  std::error_code error;
-  for (fs::directory_iterator at(as_path(environment) / "lib", error), end; !error && at != end; at.increment(error)) {
-    add(folders, at->path() / "site-packages");
-  }
-}
-
 std::vector<fs::path> python_folders() {
   std::vector<fs::path> folders;
   add(folders, packages_folder(own_library_folder()));
-  add_of_loaded_libraries(folders);
-  add_of_virtual_environment(folders);
+  for (const fs::path& library : loaded_libraries()) add(folders, packages_folder(library));
+  const std::string environment = environment_variable("VIRTUAL_ENV").value_or("");
+  if (environment.empty()) return folders;
+  for (const fs::path& packages : packages_of_environment(as_path(environment))) add(folders, packages);
   return folders;
 }
 
@@ -149,16 +86,7 @@ std::vector<fs::path> search_folders(const VendorFiles& vendor) {
   for (const fs::path& packages : within.empty() ? std::vector<fs::path>() : python_folders()) {
     for (const std::string_view folder : within) add(folders, packages / as_path(folder));
   }
-  const std::string listed = environment_variable("LD_LIBRARY_PATH").value_or("");
-  for (std::string_view rest = listed; !rest.empty();) {
-    const size_t end = std::min(rest.find(kPathSeparator), rest.size());
-    add(folders, as_path(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  for (const char* folder : {"/opt/rocm/lib", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-                             "/usr/lib", "/usr/local/cuda/lib64", "/usr/lib/wsl/lib"}) {
-    add(folders, folder);
-  }
+  for (const fs::path& folder : library_folders()) add(folders, folder);
   return folders;
 }
 
@@ -199,15 +127,15 @@ VendorFilesState at_place(const VendorFiles& vendor, const fs::path& place, std:
   if (fs::is_regular_file(place, error)) return {place, problem_of(vendor, place)};
   if (const auto files = files_in(vendor, place); !files.empty()) return {files[0], problem_of(vendor, files[0])};
   return {{},
-          fmt::format("{} is not at '{}', which {} names: there is no file {} or {}.<version>", vendor.title, utf8(place), whose,
-                      vendor.file, vendor.file)};
+          fmt::format("{} is not at '{}', which {} names: there is no file {}", vendor.title, utf8(place), whose, names_of(vendor.file))};
 }
 
 }  // namespace
 
 const VendorFiles* vendor_files(std::string_view key) {
-  const auto at = std::ranges::find(kVendors, key, &VendorFiles::key);
-  return at == std::end(kVendors) ? nullptr : &*at;
+  const std::span<const VendorFiles> vendors = vendors_of_system();
+  const auto at = std::ranges::find(vendors, key, &VendorFiles::key);
+  return at == vendors.end() ? nullptr : &*at;
 }
 
 std::string vendor_version(int number) {
@@ -226,9 +154,9 @@ VendorFilesState look_for_vendor(const VendorFiles& vendor, std::string_view giv
                                  ? std::string()
                                  : fmt::format("in a folder {} of Python's packages, ", fmt::join(words_of(vendor.python), " or "));
   return {{},
-          fmt::format("{} is not installed: there is no file {} or {}.<version> beside this library, {}or in the system's folders: {}, or "
+          fmt::format("{} is not installed: there is no file {} beside this library, {}or in the system's folders: {}, or "
                       "name its file in {}",
-                      vendor.title, vendor.file, vendor.file, python, remedy(vendor), vendor.variable)};
+                      vendor.title, names_of(vendor.file), python, remedy(vendor), vendor.variable)};
 }
 
 }  // namespace rh

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/vendor_files.h"
 
 namespace rh::openvino {
@@ -16,12 +17,13 @@ kit::VendorLibrary open(std::string_view given) {
   const VendorFiles& vendor = *vendor_files("openvino");
   const VendorFilesState state = look_for_vendor(vendor, given);
   if (!state.problem.empty()) fail(ErrorCode::not_found, "{}", state.problem);
+  const std::string found = utf8(state.file);
   return kit::VendorLibrary({.title = "OpenVINO",
                              .file = vendor.file,
                              .given = given,
                              .option = "library_path",
                              .variable = vendor.variable,
-                             .found = state.file.native(),
+                             .found = found,
                              .stays_loaded = true});
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/dynamic_library.h"
 #include "base/error.h"
 #include "providers/kit/vendor_library.h"
 
@@ -22,10 +23,12 @@ struct VendorTensor {
 using StepDone = void (*)(void* state, int step);
 using MakeOutput = float* (*)(void* state, int index, const int64_t* dims, int rank);
 
+inline constexpr std::string_view kFile = kSystemName == "Windows" ? "sample_vendor.dll" : "libsample_vendor.so";
+
 /// The vendor's functions.
 struct Vendor {
   explicit Vendor(std::string_view path)
-      : library({"the sample vendor's library", "libsample_vendor.so", path, "library_path", "SAMPLE_VENDOR_LIBRARY"}) {
+      : library({"the sample vendor's library", kFile, path, "library_path", "SAMPLE_VENDOR_LIBRARY"}) {
     if (const int found = version(); found < 4) {
       fail(ErrorCode::not_found, "{} is of version {}, expected 4 or newer: install a newer one", library.path(), found);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/vendor_files.h"
 
 namespace rh::gpu {
@@ -13,12 +14,13 @@ std::shared_ptr<kit::VendorLibrary> open(std::string_view key, std::string_view 
   const VendorFiles& files = *vendor_files(key);
   const VendorFilesState state = look_for_vendor(files, given);
   if (!state.problem.empty()) fail(ErrorCode::not_found, "{}", state.problem);
+  const std::string found = utf8(state.file);
   return std::make_shared<kit::VendorLibrary>(kit::VendorLibrarySpec{.title = files.title,
                                                                      .file = files.file,
                                                                      .given = given,
                                                                      .option = option,
                                                                      .variable = files.variable,
-                                                                     .found = state.file.native(),
+                                                                     .found = found,
                                                                      .stays_loaded = true});
 }
 
