@@ -30,9 +30,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 /// 0: the name has none.
-int number_of(const VendorFiles& vendor, const fs::path& file) {
-  return number_in_name(utf8(file.filename()), vendor.file).value_or(0);
-}
+int number_of(const VendorFiles& vendor, const fs::path& file) { return number_in_name(utf8(file.filename()), vendor.file).value_or(0); }
 
 /// The file of a folder whose name begins so; empty: there is none.
 fs::path first_in(const fs::path& folder, std::string_view name) {

@@ -27,8 +27,7 @@ inline constexpr std::string_view kFile = kSystemName == "Windows" ? "sample_ven
 
 /// The vendor's functions.
 struct Vendor {
-  explicit Vendor(std::string_view path)
-      : library({"the sample vendor's library", kFile, path, "library_path", "SAMPLE_VENDOR_LIBRARY"}) {
+  explicit Vendor(std::string_view path) : library({"the sample vendor's library", kFile, path, "library_path", "SAMPLE_VENDOR_LIBRARY"}) {
     if (const int found = version(); found < 4) {
       fail(ErrorCode::not_found, "{} is of version {}, expected 4 or newer: install a newer one", library.path(), found);
     }
