@@ -261,7 +261,7 @@ struct Compare {
     const std::string originals = originals_text(r["originals"]);
     if (!originals.empty() && originals != node) std::printf("  stands for %s\n", originals.c_str());
     const std::string given = r["reference"]["node"].get<std::string>();
-    if (!given.empty() && given != r["node"]) {
+    if (!given.empty() && given != r["node"].get<std::string>()) {
       std::printf("  reference  %s (%s)\n", given.c_str(), r["reference"]["operator"].get<std::string>().c_str());
     }
     if (r["shape"] != r["reference"]["shape"])

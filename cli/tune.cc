@@ -114,7 +114,7 @@ struct Tune {
     std::set<std::string> names;
     for (const auto& row : report["variants"]) {
       for (const std::string name : row["variants"]) {
-        if (name != row["variant"]) names.insert(name);
+        if (name != row["variant"].get<std::string>()) names.insert(name);
       }
     }
     return names;

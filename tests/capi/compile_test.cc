@@ -250,7 +250,7 @@ TEST_F(DevicesTest, ReadsCompatibilityFromModels) {
   char* text = nullptr;
   ASSERT_EQ(api.GetCompatibilityInfoFromModelBytes(bytes.data(), bytes.size(), "Nobody", allocator, &text), nullptr);
   EXPECT_EQ(text, nullptr);
-  EXPECT_EQ(code_of(api.GetCompatibilityInfoFromModel("/nowhere/model.onnx", "Nobody", allocator, &text)), ORT_NO_SUCHFILE);
+  EXPECT_EQ(code_of(api.GetCompatibilityInfoFromModel(ORT_TSTR("/nowhere/model.onnx"), "Nobody", allocator, &text)), ORT_NO_SUCHFILE);
   EXPECT_NE(code_of(api.GetCompatibilityInfoFromModelBytes("abc", 3, "Nobody", allocator, &text)), ORT_OK);
 }
 

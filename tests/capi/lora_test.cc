@@ -302,7 +302,7 @@ TEST_F(LoraTest, RefusesNulls) {
   if (!Library::get().ours) GTEST_SKIP() << "the other library takes null for a crash";
   OrtLoraAdapter* adapter = nullptr;
   EXPECT_EQ(code_of(api.CreateLoraAdapter(nullptr, nullptr, &adapter)), ORT_INVALID_ARGUMENT);
-  EXPECT_EQ(code_of(api.CreateLoraAdapter("/nowhere", nullptr, &adapter)), ORT_NO_SUCHFILE);
+  EXPECT_EQ(code_of(api.CreateLoraAdapter(ORT_TSTR("/nowhere"), nullptr, &adapter)), ORT_NO_SUCHFILE);
   EXPECT_EQ(code_of(api.CreateLoraAdapterFromArray(nullptr, 5, nullptr, &adapter)), ORT_INVALID_ARGUMENT);
   EXPECT_EQ(code_of(api.RunOptionsAddActiveLoraAdapter(nullptr, nullptr)), ORT_INVALID_ARGUMENT);
   api.ReleaseLoraAdapter(nullptr);

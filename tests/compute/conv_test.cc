@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 
 #include "compute/conv/blocked/conv_blocked.h"
 #include "compute/conv/blocked/conv_blocked_impl.h"
@@ -76,7 +77,7 @@ TEST_P(ConvTest, sums_with_few_terms_that_count_are_exact) {
       std::fill(x.begin() + 10, x.end() - 10, 0.0f);
       for (size_t i = 0; i < weights.size(); ++i) {
         const double at = static_cast<double>(i % 400) / 400;
-        weights[i] *= static_cast<float>(std::pow(std::sin(M_PI * at), 4.0));
+        weights[i] *= static_cast<float>(std::pow(std::sin(std::numbers::pi * at), 4.0));
       }
     } else {
       for (size_t i = 0; i < x.size(); ++i) {

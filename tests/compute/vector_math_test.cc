@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "compute/elementwise/activation.h"
 #include "compute/support.h"
@@ -274,9 +275,11 @@ TEST_P(VectorMathTest, gelu_close_to_its_formula) {
   for (size_t i = 0; i < x.size(); ++i) {
     const double v = x[i];
     ASSERT_NEAR(y[i], 0.5 * v * (1 + std::erf(v * std::sqrt(0.5))), 3e-7 * std::max(1.0, std::fabs(v))) << v;
-    ASSERT_NEAR(z[i], 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))), 3e-7 * std::max(1.0, std::fabs(v))) << v;
+    ASSERT_NEAR(z[i], 0.5 * v * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v))),
+                3e-7 * std::max(1.0, std::fabs(v)))
+        << v;
     const double right = 0.5 * v * std::erfc(-v * std::sqrt(0.5)),
-                 by_tanh = v / (1 + std::exp(-2 * std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+                 by_tanh = v / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
     if (v > -2) {
       ASSERT_NEAR(y[i], right, 1e-6 * std::fabs(right) + 1e-44) << v;  // small results as well
       ASSERT_NEAR(z[i], by_tanh, 1e-6 * std::fabs(by_tanh) + 1e-44) << v;
