@@ -29,12 +29,12 @@ OrtStatus* locate(void* state, const char* name, const OrtValue* value, const Or
     nb::object given = nb::none();
     if (before) {
       const Ort::ConstExternalInitializerInfo location(before);
-      given = nb::cast(PyExternalInfo{location.GetFilePath(), location.GetFileOffset(), location.GetByteSize()});
+      given = nb::cast(PyExternalInfo{utf8(location.GetFilePath()), location.GetFileOffset(), location.GetByteSize()});
     }
     const nb::object answer = (*static_cast<nb::object*>(state))(name, nb::cast(std::move(borrowed)), given);
     if (answer.is_none()) return;
     const auto& place = nb::cast<const PyExternalInfo&>(answer);
-    *out = Ort::ExternalInitializerInfo(place.filepath.c_str(), place.file_offset, place.byte_size).release();
+    *out = Ort::ExternalInitializerInfo(as_path(place.filepath).c_str(), place.file_offset, place.byte_size).release();
   });
 }
 
@@ -51,15 +51,15 @@ class ModelCompiler {
       const auto bytes = nb::cast<nb::bytes>(model_);
       options_.SetInputModelFromBuffer(bytes.data(), bytes.size());
     } else {
-      options_.SetInputModelPath(nb::cast<std::string>(model_).c_str());
+      options_.SetInputModelPath(as_path(nb::cast<std::string>(model_)).c_str());
     }
     options_.SetEpContextEmbedMode(embed).SetFlags(flags).SetGraphOptimizationLevel(level);
-    if (!external_file.empty()) options_.SetOutputModelExternalInitializersFile(external_file.c_str(), external_threshold);
+    if (!external_file.empty()) options_.SetOutputModelExternalInitializersFile(as_path(external_file).c_str(), external_threshold);
     if (!locate_.is_none()) options_.SetOutputModelGetInitializerLocationFunc(&locate, &locate_);
   }
 
   void to_file(const std::string& path) {
-    options_.SetOutputModelPath(path.c_str());
+    options_.SetOutputModelPath(as_path(path).c_str());
     run();
   }
   nb::bytes to_bytes() {
@@ -76,7 +76,7 @@ class ModelCompiler {
     run();
   }
   void set_context_binary_information(const std::string& folder, const std::string& name) {
-    options_.SetEpContextBinaryInformation(folder.c_str(), name.c_str());
+    options_.SetEpContextBinaryInformation(as_path(folder).c_str(), as_path(name).c_str());
   }
   void set_context_writer(nb::object write) {
     context_writer_ = std::move(write);

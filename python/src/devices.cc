@@ -2,6 +2,7 @@
 
 #include "ep_devices.h"
 #include "module.h"
+#include "paths.h"
 #include "session.h"
 
 namespace rh::python {
@@ -73,7 +74,8 @@ nb::object take_text(char* text) {
 
 nb::object info_of_file(const std::string& path, const std::string& provider) {
   char* text = nullptr;
-  Ort::ThrowOnError(Ort::GetApi().GetCompatibilityInfoFromModel(path.c_str(), provider.c_str(), Ort::AllocatorWithDefaultOptions(), &text));
+  Ort::ThrowOnError(
+      Ort::GetApi().GetCompatibilityInfoFromModel(as_path(path).c_str(), provider.c_str(), Ort::AllocatorWithDefaultOptions(), &text));
   return take_text(text);
 }
 

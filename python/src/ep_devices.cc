@@ -102,7 +102,7 @@ void bind_ep_devices(nb::module_& module) {
     return Ort::Status(status).GetErrorMessage();
   });
   module.def("register_execution_provider_library", [](const std::string& name, const std::string& path) {
-    Ort::ThrowOnError(Ort::GetApi().RegisterExecutionProviderLibrary(environment(), name.c_str(), path.c_str()));
+    Ort::ThrowOnError(Ort::GetApi().RegisterExecutionProviderLibrary(environment(), name.c_str(), as_path(path).c_str()));
   });
   module.def("unregister_execution_provider_library", [](const std::string& name) {
     Ort::ThrowOnError(Ort::GetApi().UnregisterExecutionProviderLibrary(environment(), name.c_str()));

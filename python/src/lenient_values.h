@@ -33,8 +33,7 @@ struct type_caster<rh::python::Flag> {
   NB_TYPE_CASTER(rh::python::Flag, const_name("bool"))
 
   bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
-    const PyNumberMethods* number = Py_TYPE(src.ptr())->tp_as_number;
-    if (!src.is_none() && !(number && number->nb_bool)) return false;
+    if (!src.is_none() && !PyType_GetSlot(Py_TYPE(src.ptr()), Py_nb_bool)) return false;
     const int truth = PyObject_IsTrue(src.ptr());
     if (truth < 0) PyErr_Clear();
     value.value = truth > 0;
@@ -66,11 +65,11 @@ struct type_caster<rh::python::Text> {
 
   bool from_python(handle src, uint8_t flags, cleanup_list* cleanup) noexcept {
     if (PyBytes_Check(src.ptr())) {
-      value.value.assign(PyBytes_AS_STRING(src.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(src.ptr())));
+      value.value.assign(PyBytes_AsString(src.ptr()), static_cast<size_t>(PyBytes_Size(src.ptr())));
       return true;
     }
     if (PyByteArray_Check(src.ptr())) {
-      value.value.assign(PyByteArray_AS_STRING(src.ptr()), static_cast<size_t>(PyByteArray_GET_SIZE(src.ptr())));
+      value.value.assign(PyByteArray_AsString(src.ptr()), static_cast<size_t>(PyByteArray_Size(src.ptr())));
       return true;
     }
     make_caster<std::string> text;

@@ -27,8 +27,8 @@ Ort::SessionOptions SessionSettings::build() const {
   const auto check = [](OrtStatus* status) { Ort::ThrowOnError(status); };
   check(enable_cpu_mem_arena ? api.EnableCpuMemArena(raw) : api.DisableCpuMemArena(raw));
   check(enable_mem_pattern ? api.EnableMemPattern(raw) : api.DisableMemPattern(raw));
-  if (enable_profiling) check(api.EnableProfiling(raw, profile_file_prefix.c_str()));
-  if (!optimized_model_filepath.empty()) check(api.SetOptimizedModelFilePath(raw, optimized_model_filepath.c_str()));
+  if (enable_profiling) check(api.EnableProfiling(raw, as_path(profile_file_prefix).c_str()));
+  if (!optimized_model_filepath.empty()) check(api.SetOptimizedModelFilePath(raw, as_path(optimized_model_filepath).c_str()));
   if (!logid.empty()) check(api.SetSessionLogId(raw, logid.c_str()));
   if (log_severity_level < -1 || log_severity_level > ORT_LOGGING_LEVEL_FATAL)
     throw std::runtime_error("log_severity_level is " + std::to_string(log_severity_level) + ", expected 0 (verbose) to 4 (fatal)");
@@ -56,11 +56,12 @@ Ort::SessionOptions SessionSettings::build() const {
   }
   if (!names.empty()) check(api.AddExternalInitializers(raw, names.data(), values.data(), names.size()));
   for (const FileInMemory& file : external_files) {
-    const char* name = file.name.c_str();
+    const std::filesystem::path path = as_path(file.name);
+    const ORTCHAR_T* name = path.c_str();
     char* data = static_cast<char*>(file.buffer->buf);
     check(api.AddExternalInitializersFromFilesInMemory(raw, &name, &data, &file.bytes, 1));
   }
-  for (const std::string& path : custom_op_libraries) check(api.RegisterCustomOpsLibrary_V2(raw, path.c_str()));
+  for (const std::string& path : custom_op_libraries) check(api.RegisterCustomOpsLibrary_V2(raw, as_path(path).c_str()));
   for (const auto& [name, provider_options] : providers) {
     if (const auto at = devices.find(name); at != devices.end()) {
       append_devices(raw, at->second, provider_options);
@@ -213,7 +214,7 @@ void bind_session_settings(nb::module_& module) {
       .def("register_custom_ops_library",
            [](S& s, Text path) {
              Ort::SessionOptions trial;
-             Ort::ThrowOnError(Ort::GetApi().RegisterCustomOpsLibrary_V2(trial, path.value.c_str()));
+             Ort::ThrowOnError(Ort::GetApi().RegisterCustomOpsLibrary_V2(trial, as_path(path.value).c_str()));
              s.custom_op_libraries.push_back(std::move(path.value));
            })
       .def("add_provider",

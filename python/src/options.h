@@ -4,6 +4,7 @@
 
 #include "context_data.h"
 #include "module.h"
+#include "paths.h"
 
 namespace rh::python {
 
@@ -84,7 +85,7 @@ struct RunSettings {
 
   void set_profiling(bool enable) {
     enable_profiling = enable;
-    enable ? options.EnableProfiling(profile_file_prefix.c_str()) : options.DisableProfiling();
+    enable ? options.EnableProfiling(as_path(profile_file_prefix).c_str()) : options.DisableProfiling();
   }
   void set_profile_prefix(std::string prefix) {
     profile_file_prefix = std::move(prefix);

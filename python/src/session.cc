@@ -204,7 +204,7 @@ class PySession {
     } else {
       const std::string path = nb::cast<std::string>(model_);
       nb::gil_scoped_release released;
-      session_ = Ort::Session(environment(), path.c_str(), options);
+      session_ = Ort::Session(environment(), as_path(path).c_str(), options);
     }
   }
 
