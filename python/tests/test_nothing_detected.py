@@ -92,6 +92,25 @@ def test_scan_over_no_steps(sizes):
             np.testing.assert_array_equal(sums, np.moveaxis(s + np.cumsum(x, 0, dtype=np.float32), 0, axis))
 
 
+COUNTED = [node("Range", ["zero_f", "three", "one"], ["row"])]
+ENLARGED = [node("Unsqueeze", ["v", "first"], ["plane"]), node("Resize", ["plane", "", "twice"], ["row"], mode="nearest")]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("row_nodes", "shape"), [(COUNTED, (3,)), (ENLARGED, (1, 1, 4, 6))], ids=["Range", "Resize"])
+def test_sizes_by_floats_outside_of_a_loop_without_iterations(row_nodes, shape, level):
+    constants = {"zero_f": np.float32(0), "three": np.float32(3), "one": np.float32(1), "first": np.array([0, 1])}
+    made = session(
+        [loop(None, row_nodes, None)],
+        [("count", INT64, []), ("x", FLOAT, ["n", "m"])],
+        [("rows", FLOAT, None)],
+        {**constants, "twice": np.array([1, 1, 2, 2], np.float32)},
+        level,
+    )
+    for count in (0, 1):
+        assert made.run(None, {"count": np.array(count), "x": X})[0].shape == (count, *shape)
+
+
 def test_the_head_of_a_detector_over_no_boxes():
     made = session(
         [

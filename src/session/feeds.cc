@@ -95,7 +95,6 @@ Status CallSignature::feed(RunState& state, std::span<const char* const> names, 
       return error_status(ErrorCode::invalid_argument, "the model has no input '{}', expected: {}", names[i], inputs_.list());
     }
     const size_t position = static_cast<size_t>(at);
-    if (state.inputs[position]) return error_status(ErrorCode::invalid_argument, "input '{}' is given twice", names[i]);
     RH_RETURN_IF_ERROR(check_input(infos_[position], *values[i]));
     state.inputs[position] = is_scalar_in_dims(infos_[position], *values[i]) ? as_scalar(state, position, *values[i]) : values[i];
   }

@@ -40,8 +40,8 @@ class CallSignature {
   CallSignature() = default;
   explicit CallSignature(const CompiledModel& compiled);
 
-  /// Puts what the caller gives to its places in `state`. Error{invalid_argument} where a name is unknown or stands twice, a value does not
-  /// fit, or one is missing.
+  /// Puts what the caller gives to its places in `state`; of a name that stands twice the last value counts, as in ONNX Runtime.
+  /// Error{invalid_argument} where a name is unknown, a value does not fit, or one is missing.
   Status feed(RunState& state, std::span<const char* const> names, std::span<const Value* const> values) const;
   /// The same of the outputs that the caller asks for, with the values given for them; one may stand twice.
   Status ask(RunState& state, std::span<const char* const> names, std::span<const Value> values) const;

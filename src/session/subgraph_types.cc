@@ -10,7 +10,8 @@ namespace rh {
 
 bool may_hold_sizes(const Tensor& tensor) {
   constexpr int64_t kMost = 64;
-  return tensor.device().is_host() && is_integer(tensor.dtype()) && tensor.elements() <= kMost;
+  const bool may_count = is_integer(tensor.dtype()) || is_floating(tensor.dtype());  // scales of Resize, limits of Range
+  return tensor.device().is_host() && may_count && tensor.elements() <= kMost;
 }
 
 namespace {

@@ -7,7 +7,7 @@
 
 namespace rh {
 
-/// Whether numbers of this tensor may be sizes or axes: it is small, and of integers.
+/// Whether numbers of this tensor may tell sizes, axes or scales: it is small, of integers or floats.
 bool may_hold_sizes(const Tensor& tensor);
 
 /// An input of a subgraph in a run: the value, or, where there is none, what is known of its type.

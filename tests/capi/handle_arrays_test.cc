@@ -51,6 +51,14 @@ TEST_F(HandleArraysTest, OfRuns) {
   OrtValue* out = nullptr;
   Ort::ThrowOnError(api.Run(session, nullptr, names, twice, 2, &y, 1, &out));
   EXPECT_EQ(Ort::Value(out).GetTensorData<float>()[2], 6);
+  // Of a name that stands twice the last value counts.
+  std::vector<float> others{10, 20, 30};
+  const Ort::Value other = floats(others);
+  const char* repeated[] = {"a", "b", "a"};
+  const OrtValue* three[] = {value, value, other};
+  out = nullptr;
+  Ort::ThrowOnError(api.Run(session, nullptr, repeated, three, 3, &y, 1, &out));
+  EXPECT_EQ(Ort::Value(out).GetTensorData<float>()[2], 33);
   out = nullptr;
   EXPECT_NE(code_of(api.Run(session, nullptr, names, with_null, 2, &y, 1, &out)), ORT_OK);
   const Ort::Value map = Ort::Value::CreateMap(string_keys(), floats(data));
