@@ -25,7 +25,8 @@ struct Stub<kName, R(ORT_API_CALL*)(Args...)> {
 template <Name kName, typename... Args>
 struct Stub<kName, OrtStatus*(ORT_API_CALL*)(Args...)> {
   static OrtStatus* ORT_API_CALL call(Args...) {
-    return abi::make_status(ErrorCode::not_implemented, std::string_view(kName.text, sizeof(kName.text) - 1));
+    return abi::make_status(ErrorCode::not_implemented,
+                            "the function " + std::string(kName.text, sizeof(kName.text) - 1) + " is not built");
   }
 };
 
