@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import py_compile
 import signal
 import subprocess
 import sys
@@ -101,11 +102,22 @@ def test_commands_and_standard_input(folder, flags):
         "os.kill(os.getpid(), signal.SIGTERM)",
         "os.abort()",
         "def (",
+        "raise KeyboardInterrupt",
+        "sys.excepthook = lambda *of: print(of[0], of[2].tb_lineno); 1 / 0",
     ],
 )
 def test_ends(folder, flags, end):
     (folder / "end.py").write_text(f"import os, signal, sys\nprint('before', flush=True)\n{end}\n")
     check_same([*flags, "end.py"], folder)
+
+
+@pytest.mark.parametrize("flags", [[], ["-E"], ["-E", "-O"]])
+def test_compiled_programs_and_lines_to_skip(folder, flags):
+    py_compile.compile(str(folder / "app" / "program.py"), str(folder / "app" / "compiled.pyc"))
+    assert check_same([*flags, "app/compiled.pyc", "a"], folder)[0] == 0
+    (folder / "skips.py").write_text("not Python\nimport sys; print(sys.argv, sys._getframe().f_lineno)\n")
+    assert check_same([*flags, "-x", "skips.py", "a"], folder)[0] == 0
+    assert check_same([*flags, "skips.py"], folder)[0] == 1
 
 
 def test_a_program_that_is_not_there(folder):

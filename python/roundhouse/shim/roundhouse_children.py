@@ -167,4 +167,8 @@ def watch(event: str, details: tuple) -> None:
     else:
         return
     if problem:
-        warnings.warn(f"the child {executable} does not run on Roundhouse: {problem}", RuntimeWarning, stacklevel=3)
+        frame = sys._getframe(1)  # of what starts the child, or of its caller
+        frame = frame.f_back or frame
+        message = f"the child {executable} does not run on Roundhouse: {problem}"
+        # Without a registry each child is told of, not the first one of a place alone.
+        warnings.warn_explicit(message, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)

@@ -2,11 +2,14 @@
 
 import builtins
 import importlib.machinery
+import importlib.util
 import io
 import os
 import pkgutil
 import runpy
 import sys
+
+import roundhouse_children
 
 
 def _clear_main(**attributes) -> dict:
@@ -43,9 +46,15 @@ def _file(path: str, rest: list[str]) -> None:
         return
     if not sys.flags.safe_path:
         sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-    loader = importlib.machinery.SourceFileLoader("__main__", path)
     with io.open_code(path) as file:
         source = file.read()
+    if path.endswith(".pyc") or source.startswith(importlib.util.MAGIC_NUMBER):
+        compiled = importlib.machinery.SourcelessFileLoader("__main__", path)
+        exec(compiled.get_code("__main__"), _clear_main(__file__=path, __loader__=compiled, __cached__=None))
+        return
+    if "x" in roundhouse_children.options(sys.orig_argv[1:])[1]:  # the first line is for another program
+        source = b"\n" + source.partition(b"\n")[2]
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
     exec(compile(source, path, "exec", dont_inherit=True), _clear_main(__file__=path, __loader__=loader, __cached__=None))
 
 
@@ -66,13 +75,20 @@ def _start(arguments: list[str]) -> None:
 
 
 def run() -> None:
-    """What is not caught is shown without the frames of this file."""
+    """What is not caught is shown without the frames of this file, and ends the process as the interpreter ends it."""
     try:
         _start(sys.argv[1:])
-    except Exception as problem:
+    except SystemExit:
+        raise
+    except BaseException as problem:
         trace = problem.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
             trace = trace.tb_next
-        sys.last_type, sys.last_value, sys.last_traceback = type(problem), problem, trace
-        sys.excepthook(type(problem), problem.with_traceback(trace), trace)
-        raise SystemExit(1) from None
+        shown = sys.excepthook
+
+        def show(kind, value, _):
+            sys.last_traceback = trace
+            shown(kind, value.with_traceback(trace), trace)
+
+        sys.excepthook = show
+        raise
