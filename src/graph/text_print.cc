@@ -82,7 +82,8 @@ std::string elements_text(const Tensor& tensor, const PrintOptions& options) {
   if (!tensor.device().is_host()) return "{...}";
   const Shape one{1};
   const bool uniform = view.elements() >= kLeastUniform && is_uniform(view);
-  if (uniform) view = TensorView(view.dtype(), one, view.raw());
+  const Tensor first = uniform ? tensor.part(0, one).clone() : Tensor();  // what lies in a file may do so at any address
+  if (uniform) view = first.view();
   if (options.max_elements >= 0 && view.elements() > options.max_elements) return "{...}";
   std::string out = "{";
   if (bits_of(view.dtype()) < 8 && view.dtype() != DType::string) {

@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "base/known_words.h"
-#include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/type_reader.h"
 #include "ops/schema.h"
@@ -65,9 +64,7 @@ void GraphReader::read_main(const GraphFields& fields, Graph& graph) {
   Scope scope{.graph = graph, .imports = model_.imports};
   read_graph(fields, scope);
   graph.opset_imports.merge(assumed_imports_);
-  align_constants(graph, [&](const Tensor& tensor) {
-    return tensors_.copy(tensor.dtype(), tensor.shape(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
-  });
+  tensors_.align_read(graph);
 }
 
 void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {

@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "base/flat_buffer.h"
-#include "graph/row_tables.h"
 #include "onnx/located.h"
 #include "onnx/scope.h"
 #include "onnx/type_reader.h"
@@ -335,9 +334,7 @@ Model read_ort_format(std::string_view bytes, TensorReader& tensors, const ReadL
   for (const auto& [domain, version] : imports) model.graph->opset_imports[std::string(domain)] = version;
   Scope scope{.graph = *model.graph, .imports = imports};
   OrtReader(tensors, limits, model.ir_version).read_graph(table.table(model_field::graph), scope);
-  align_constants(*model.graph, [&](const Tensor& tensor) {
-    return tensors.copy(tensor.dtype(), tensor.shape(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
-  });
+  tensors.align_read(*model.graph);
   return model;
 }
 

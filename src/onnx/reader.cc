@@ -91,7 +91,8 @@ Model read_model(const InputFile& file, const ReadOptions& options) {
                                          .owner = mapping,
                                          .file = &file,
                                          .constant = true,
-                                         .tables_in_place = options.tables_in_place},
+                                         .tables_in_place = options.tables_in_place,
+                                         .weights_in_place = options.weights_in_place},
                                         &external);
                    Model model = build(bytes, tensors, options);
                    file.check_unchanged();
@@ -112,7 +113,8 @@ Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
                                          .in_place = borrow,
                                          .owner = borrow ? options.owner : nullptr,
                                          .constant = true,
-                                         .tables_in_place = options.tables_in_place},
+                                         .tables_in_place = options.tables_in_place,
+                                         .weights_in_place = options.weights_in_place},
                                         &external);
                    Model model = build(text_of(bytes), tensors, options);
                    external.check_unchanged();

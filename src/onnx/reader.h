@@ -30,8 +30,8 @@ struct ReadOptions {
   std::string folder;                 ///< of external data; empty: that of the model's file, the working directory for a buffer
   /// External data files that are in memory, by the name that the model gives them; copied. They come before those of the folder.
   std::map<std::string, std::span<const std::byte>, std::less<>> files;
-  /// Tables of rows (graph/row_tables.h) may stay at any address of the file or the borrowed buffer. For graphs that only the CPU runs.
-  bool tables_in_place = false;
+  /// What may stay at any address of the file or the borrowed buffer (graph/constant_addresses.h): tables of rows, and weights.
+  bool tables_in_place = false, weights_in_place = false;
   /// Stand for initializers of these names that the model keeps in external files, which are then not read; null: none.
   const std::map<std::string, Value>* initializers = nullptr;
   /// Domains of operators that the caller brings: nodes of one that the model does not import are of its newest version.

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/shared_bytes.h"
+#include "graph/constant_addresses.h"
 #include "onnx/located.h"
 #include "onnx/proto.h"
 #include "tensor/extent.h"
@@ -363,11 +364,20 @@ bool TensorReader::is_inside(std::string_view raw) const {
 
 Tensor TensorReader::read_raw(DType dtype, Shape shape, std::string_view raw, Alignment alignment) const {
   const bool in_place = buffer_.in_place && is_inside(raw) && raw.size() >= kInPlaceBytes && dtype != DType::boolean && bits_of(dtype) >= 8;
-  const bool any_address = buffer_.tables_in_place && alignment == Alignment::any;
+  const bool any_address = (buffer_.tables_in_place || buffer_.weights_in_place) && alignment == Alignment::any;
   if (in_place && (any_address || is_aligned_for(dtype, reinterpret_cast<uintptr_t>(raw.data())))) {
     return Tensor(dtype, std::move(shape), const_cast<char*>(raw.data()), buffer_.owner);
   }
   return copy(dtype, std::move(shape), raw);
+}
+
+void TensorReader::align_read(Graph& graph) const {
+  const auto copied = [&](const Tensor& tensor) {
+    return copy(tensor.dtype(), tensor.shape(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
+  };
+  align_constants(graph, copied, [&](const Graph& of, ValueId id) {
+    return (buffer_.tables_in_place && is_row_table(of, id)) || (buffer_.weights_in_place && is_weights(of, id));
+  });
 }
 
 Tensor TensorReader::copy(DType dtype, Shape shape, std::string_view raw) const {

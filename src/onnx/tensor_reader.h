@@ -23,7 +23,8 @@ struct Buffer {
   std::shared_ptr<const void> owner;  ///< keeps the buffer alive
   const InputFile* file = nullptr;    ///< where the buffer is the mapping of a file
   bool constant = false;              ///< nobody changes the tensors read: equal ones may share their memory
-  bool tables_in_place = false;       ///< initializers may look into it at any address until `align_constants` (graph/row_tables.h)
+  bool tables_in_place = false;       ///< initializers may look into it at any address until align_read(), and then those that are tables
+  bool weights_in_place = false;      ///< or weights (graph/constant_addresses.h)
 };
 
 /// Uninitialised memory that goes back to the system when its last owner lets go of it, unlike the heap's.
@@ -46,6 +47,8 @@ class TensorReader {
   Tensor read_raw(DType dtype, Shape shape, std::string_view raw, Alignment alignment) const;
   /// A copy in memory of its own of raw data; of bytes of the buffer's file it is read anew.
   Tensor copy(DType dtype, Shape shape, std::string_view raw) const;
+  /// Copies what may not stay at its address in the buffer, once all of a graph is read.
+  void align_read(Graph& graph) const;
   /// A SparseTensorProto: COO with linear [nnz] or [nnz, rank] indices. `name` gets the name of its values.
   SparseTensor read_sparse(std::string_view message, std::string_view* name = nullptr);
 

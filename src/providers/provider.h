@@ -93,6 +93,8 @@ class Provider {
 
   /// What it takes of `candidates`, nodes of `graph` that no provider before has taken.
   virtual Capability capability(const Graph& graph, std::span<const NodeId> candidates) = 0;
+  /// Whether it compiles units whose constants the claim dropped with these at any address of a file; all others are aligned.
+  virtual bool reads_any_address() const { return false; }
   /// Whether it wants a node that it takes with the channels last: partitioning then changes the node's layout (partition/layout.h) and
   /// asks for the graph's capability again.
   virtual bool wants_channels_last(const Node&) const { return false; }

@@ -323,9 +323,8 @@ Session::~Session() = default;
 
 namespace {
 
-// Whether the graph is for the CPU provider's own kernels alone.
 bool only_cpu_runs(const SessionOptions& options) {
-  return !options.choose_providers && !options.custom_operators && std::ranges::all_of(options.providers, is_cpu_choice);
+  return !options.choose_providers && std::ranges::all_of(options.providers, is_cpu_choice);
 }
 
 onnx::ReadOptions::Format format_of(const Settings& settings) {
@@ -335,9 +334,12 @@ onnx::ReadOptions::Format format_of(const Settings& settings) {
 
 onnx::ReadOptions read_options(const SessionOptions& options) {
   const Settings& settings = options.settings;
+  // The user's own kernels of the standard's operators read elements.
+  const bool aligned = options.custom_operators && options.custom_operators->are_standard();
   return {.folder = options.external_data_folder,
           .files = options.external_files,
-          .tables_in_place = only_cpu_runs(options),
+          .tables_in_place = !aligned,
+          .weights_in_place = !aligned && !only_cpu_runs(options),
           .initializers = &options.initializers,
           .domains = options.custom_operators ? options.custom_operators->domains() : std::vector<std::string>(),
           .format = format_of(settings),

@@ -1,4 +1,4 @@
-#include "graph/row_tables.h"
+#include "graph/constant_addresses.h"
 
 #include <filesystem>
 #include <numeric>

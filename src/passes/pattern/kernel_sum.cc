@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "ops/nn/conv.h"
 #include "passes/driver/rewrite.h"
@@ -67,7 +68,10 @@ void add_row(const KernelTerm& term, const std::vector<int64_t>& places, int64_t
     rows[static_cast<size_t>(output % columns * size + places[0])] += term.factor * term.affine.scale[static_cast<size_t>(output)];
     return;
   }
-  const T* from = term.conv->op.weights->data<T>() + output * columns * count;
+  std::vector<T> weights(static_cast<size_t>(columns * count));  // of a file, at any address
+  std::memcpy(weights.data(), term.conv->op.weights->data<std::byte>() + static_cast<size_t>(output) * weights.size() * sizeof(T),
+              weights.size() * sizeof(T));
+  const T* from = weights.data();
   for (int64_t column = 0; column < columns; ++column) {
     for (const int64_t place : places) rows[static_cast<size_t>(column * size + place)] += term.factor * static_cast<double>(*from++);
   }

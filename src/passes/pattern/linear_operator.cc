@@ -85,8 +85,9 @@ std::optional<Tensor> scaled_weights(const LinearOperator& op, std::span<const d
   Tensor result(op.weights->dtype(), op.weights->shape());
   const int64_t positions = result.shape().product(2, result.shape().rank());
   bool finite = true;
+  const Tensor weights = op.weights->aligned();
   dispatch_or_throw<FloatingTypes>(result.dtype(), "scaled weights", [&]<typename T>() {
-    const T* from = op.weights->data<T>();
+    const T* from = weights.data<T>();
     T* to = result.data<T>();
     for_each_pair(op, [&](size_t output, size_t input, int64_t at) {
       const double factor = (output_factors.empty() ? 1.0 : output_factors[output]) * (input_factors.empty() ? 1.0 : input_factors[input]);
@@ -102,8 +103,9 @@ std::optional<Tensor> scaled_weights(const LinearOperator& op, std::span<const d
 std::vector<double> propagated(const LinearOperator& op, std::span<const double> input_shift) {
   std::vector<double> result(static_cast<size_t>(op.outputs), 0.0);
   const int64_t positions = op.weights->shape().product(2, op.weights->shape().rank());
-  dispatch_or_throw<FloatingTypes>(op.weights->dtype(), "propagated shift", [&]<typename T>() {
-    const T* weights = op.weights->data<T>();
+  const Tensor aligned = op.weights->aligned();
+  dispatch_or_throw<FloatingTypes>(aligned.dtype(), "propagated shift", [&]<typename T>() {
+    const T* weights = aligned.data<T>();
     for_each_pair(op, [&](size_t output, size_t input, int64_t at) {
       double sum = 0;
       for (int64_t i = at; i < at + positions; ++i) sum += static_cast<double>(weights[i]);

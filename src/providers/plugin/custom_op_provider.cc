@@ -48,6 +48,9 @@ class OpSet {
     }
     return names;
   }
+  bool are_standard() const {
+    return std::ranges::any_of(ops_, [](const CustomOp& op) { return op.domain().empty(); });
+  }
 
  private:
   void add(CustomOp op, size_t list) {
@@ -185,6 +188,7 @@ class SessionOperators final : public CustomOperators {
     return op != nullptr;
   }
   std::vector<std::string> domains() const override { return ops_->domains(); }
+  bool are_standard() const override { return ops_->are_standard(); }
   std::shared_ptr<Provider> added_to(std::shared_ptr<Provider> provider) const override {
     if (!ops_->is_for(provider->name()) && provider->name() != kCpu) return provider;
     return std::make_shared<ExtendedProvider>(std::move(provider), ops_);

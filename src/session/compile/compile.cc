@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/file.h"
 #include "base/shared_bytes.h"
 #include "base/thread_memory.h"
 #include "graph/check.h"
-#include "graph/row_tables.h"
+#include "session/compile/alignment.h"
 #include "session/compile/plan_settings.h"
 #include "session/compile/rewriter.h"
 #include "session/compile/session_providers.h"
@@ -40,15 +41,13 @@ Signature prepare(Graph& graph, const SessionOptions& options) {
   return signature;
 }
 
-// Tables in the file's bytes that passes gave nodes which read them as tensors.
-void align(Graph& graph) {
-  align_constants(graph, [](const Tensor& tensor) { return tensor.clone(); });
-}
-
 // What a provider has compiled it has uploaded or packed.
 void drop_constants(Graph& body) {
   for (ValueId id = 0; id < body.value_count(); ++id) {
-    if (!body.value(id).initializer.empty()) body.set_initializer(id, Value());
+    const Value& initializer = body.value(id).initializer;
+    if (initializer.empty()) continue;
+    if (initializer.is_tensor()) forget_mapped_pages(initializer.tensor().raw(), initializer.tensor().bytes());
+    body.set_initializer(id, Value());
   }
   for (NodeId id : body.nodes()) Graph::for_each_subgraph(body.mutable_node(id), [](Graph& inner) { drop_constants(inner); });
 }
@@ -66,14 +65,18 @@ PlacedModel place(Model model, const SessionOptions& options, const Parallel& pa
   rewriter.run_standard(graph);
   complete_signature(placed.signature, graph);
   if (!options.optimized_model_path.empty()) write_optimized_model(model, options);
-  align(graph);
+  Alignment alignment;
+  alignment.for_placement(graph);
   placed.providers = make_providers(options, std::make_shared<const ModelInfo>(model), placed.missing);
   check_disabled_passes(options, placed.providers);
   placed.load.passes_ms = watch.lap();
 
-  const auto rewrite = [&](Graph& given, const Provider& provider) { rewriter.run_of(provider, given); };
+  const auto rewrite = [&](Graph& given, const Provider& provider) {
+    alignment.for_passes(given);
+    rewriter.run_of(provider, given);
+  };
   placed.assignment = assign(graph, placed.providers, wants_context_model(options) ? &placed.for_file : nullptr, rewrite);
-  align(graph);
+  alignment.for_kernels(graph, placed.assignment, placed.providers);
   tell_void_claims(placed.assignment, options);
   if (options.record_placement) {
     placed.placement = PlacementRecord(std::move(originals), graph, placed.assignment, placed.providers, rewriter.take_eliminated());
