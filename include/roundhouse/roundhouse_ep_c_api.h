@@ -56,6 +56,17 @@ typedef RhRunState(ORT_API_CALL* RhAskRunStateFn)(void);
 /// on which the host called, and returns an error where the run is stopped.
 typedef void(ORT_API_CALL* RhEpWatchRunsFn)(_In_ OrtEp* ep, _In_ RhAskRunStateFn ask);
 
+/// At which addresses a provider reads the elements of initializers.
+typedef enum RhInitializerAddresses {
+  RhInitializerAddresses_ALIGNED = 0,       ///< such as their types allow: who exports nothing gets these
+  RhInitializerAddresses_ANY_TO_CLAIM = 1,  ///< any in GetCapability; what it takes is aligned in Compile
+  RhInitializerAddresses_ANY = 2,           ///< any in Compile too, of units whose constant initializers are dropped
+} RhInitializerAddresses;
+
+/// Exported as "RhEpInitializerAddresses": asked once, when the provider is made. Large initializers then stay where the model's file has
+/// them until somebody takes them, and are no copies.
+typedef RhInitializerAddresses(ORT_API_CALL* RhEpInitializerAddressesFn)(_In_ const OrtEp* ep);
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,6 +43,24 @@ namespace rh::abi {
 
 namespace {
 
+bool is_aligned(const Value& value) {
+  return !value.is_tensor() || is_aligned_for(value.tensor().dtype(), reinterpret_cast<uintptr_t>(value.tensor().raw()));
+}
+
+}  // namespace
+
+Initializer::Initializer(Value content, bool any_address) : own_(std::move(content)), is_shown_(any_address || is_aligned(own_.value)) {}
+
+const OrtValue& Initializer::shown() const {
+  if (is_shown_) return own_;
+  const OrtValue* known = copy_.load();
+  if (known) return *known;
+  auto made = std::make_unique<const OrtValue>(Value(own_.value.tensor().clone()));
+  return copy_.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
+}
+
+namespace {
+
 /// Symbols that the model's author named stay; others are for nobody else.
 ValueType public_type(ValueType type) {
   if (type.kind() != ValueType::Kind::tensor && type.kind() != ValueType::Kind::sparse_tensor) return type;
@@ -117,7 +135,7 @@ class ViewBuilder {
     }
     const ValueType type = with_hint(public_type(from.type), from.hint);
     if (!type.is_unknown()) info.type = type_info_of(type);
-    if (!from.initializer.empty()) info.initializer = std::make_shared<const OrtValue>(from.initializer);
+    if (!from.initializer.empty()) info.initializer = std::make_shared<const Initializer>(from.initializer, source_.any_address);
     if (from.is_input) info.mark_input();
     info.is_constant = from.is_constant();
     if (from.external) info.external = external_info(*from.external);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -22,6 +23,28 @@ struct OrtExternalInitializerInfo {
   size_t bytes = 0;
 };
 
+namespace rh::abi {
+
+/// What an initializer holds. Who sees it as a tensor gets it at an address that its type allows: one that lies at another is copied when
+/// it is asked for first. Thread-safe.
+class Initializer {
+ public:
+  explicit Initializer(Value content, bool any_address = false);
+  ~Initializer() { delete copy_.load(); }
+  Initializer(const Initializer&) = delete;
+  Initializer& operator=(const Initializer&) = delete;
+
+  const Value& content() const { return own_.value; }
+  const OrtValue& shown() const;
+
+ private:
+  const OrtValue own_;
+  const bool is_shown_;  ///< as it lies
+  mutable std::atomic<const OrtValue*> copy_ = nullptr;
+};
+
+}  // namespace rh::abi
+
 /// An attribute: of a node of a view, or made by a caller. Subgraphs have no content here (OrtNode::subgraphs).
 struct OrtOpAttr {
   rh::Attribute attribute;
@@ -40,8 +63,8 @@ struct OrtValueInfo {
   const OrtGraph* graph = nullptr;    ///< null: made by a caller
   const OrtNode* producer = nullptr;  ///< null: input, initializer, or produced outside of the view
   size_t output_index = 0;
-  std::vector<Use> consumers;                   ///< in the view, in the order of its nodes
-  std::shared_ptr<const OrtValue> initializer;  ///< shares the graph's memory
+  std::vector<Use> consumers;                               ///< in the view, in the order of its nodes
+  std::shared_ptr<const rh::abi::Initializer> initializer;  ///< shares the graph's memory
   std::shared_ptr<const OrtExternalInitializerInfo> external;
   bool is_required_input = false;  ///< an input of the graph without an initializer
   bool is_optional_input = false;  ///< one with an initializer, or outer and one of its own graph
@@ -109,6 +132,7 @@ struct GraphViewSource {
   std::shared_ptr<const ModelInfo> model;
   /// The provider that took a node of the graph or of one of its subgraphs already; "" where it is free. Empty: all are.
   std::function<std::string_view(const Graph&, NodeId)> provider = {};
+  bool any_address = false;  ///< initializers are shown where they lie, at any address
 };
 
 /// The graph as plugins see it, subgraphs of its nodes included. Node ids are those of `graph`; addresses stay as long as the view lives.

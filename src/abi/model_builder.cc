@@ -37,7 +37,7 @@ class GraphBuilder {
     if (graph_.find_value(initializer.name) != kNoValue) {
       fail(ErrorCode::invalid_graph, "initializer '{}' has the name of another value of the graph", initializer.name);
     }
-    graph_.add_initializer(initializer.name, initializer.initializer->value);
+    graph_.add_initializer(initializer.name, initializer.initializer->content());
   }
 
   void set_inputs(const OrtGraph& from) {

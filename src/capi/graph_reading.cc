@@ -151,7 +151,10 @@ OrtStatus* ORT_API_CALL ValueInfo_GetValueConsumers(const OrtValueInfo* value, c
 }
 
 OrtStatus* ORT_API_CALL ValueInfo_GetInitializerValue(const OrtValueInfo* value, const OrtValue** out) {
-  return guard([&] { checked(out, "initializer_value") = checked(value, "value_info").initializer.get(); });
+  return guard([&] {
+    const auto& initializer = checked(value, "value_info").initializer;
+    checked(out, "initializer_value") = initializer ? &initializer->shown() : nullptr;
+  });
 }
 
 OrtStatus* ORT_API_CALL ValueInfo_GetExternalInitializerInfo(const OrtValueInfo* value, OrtExternalInitializerInfo** out) {

@@ -219,7 +219,7 @@ OrtStatus* ORT_API_CALL AddInitializerToGraph(OrtGraph* graph, const char* name,
     OrtValueInfo& initializer = target.add_value(name);
     initializer.type = abi::type_info_of(content);
     initializer.is_constant = true;
-    initializer.initializer = std::make_shared<const OrtValue>(std::move(content));
+    initializer.initializer = std::make_shared<const abi::Initializer>(std::move(content));
     target.initializers.push_back(&initializer);
     target.adopted_initializers.emplace_back(value);  // callers may go on to look at it
   });

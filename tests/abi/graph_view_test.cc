@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -237,6 +238,34 @@ TEST(graph_view, tells_what_the_stock_library_tells) {
     const std::string theirs = views_in(*library.api, library.env, path, c.claim, folder / "views.txt");
     EXPECT_EQ(first_difference(with_sorted_parts(OurViews(path, c.claim).text), with_sorted_parts(with_plain_names(theirs))), "");
   }
+}
+
+TEST(graph_view, shows_initializers_at_addresses_that_their_types_allow) {
+  Model model = parse_model(R"(<ir_version: 8, opset_import: ["" : 17]>
+    main (float[4] x) => (float[4] y) < float[4] w = {4, 3, 2, 1}, float[4] v = {1, 2, 3, 4} > { s = Add (x, w) y = Mul (s, v) })");
+  Graph& graph = *model.graph;
+  const ValueId w = graph.find_value("w"), v = graph.find_value("v");
+  alignas(16) std::byte bytes[32] = {};
+  const float values[] = {4, 3, 2, 1};
+  std::memcpy(bytes + 1, values, sizeof(values));
+  graph.set_initializer(w, Tensor(DType::float32, {4}, bytes + 1, nullptr));
+  const void* elsewhere = graph.value(v).constant_tensor()->raw();
+  const auto info = std::make_shared<const ModelInfo>(model);
+
+  const auto strict = abi::make_graph_view(graph, {info, {}});
+  const OrtValue* shown = nullptr;
+  ASSERT_EQ(capi::kApi.ValueInfo_GetInitializerValue(strict->find("w"), &shown), nullptr);
+  const Tensor& copy = shown->value.tensor();
+  EXPECT_NE(copy.raw(), bytes + 1);
+  EXPECT_TRUE(is_aligned_for(DType::float32, reinterpret_cast<uintptr_t>(copy.raw())));
+  EXPECT_TRUE(identical(copy.view(), Tensor::from<float>({4}, values).view()));
+  const OrtValue* again = nullptr;
+  ASSERT_EQ(capi::kApi.ValueInfo_GetInitializerValue(strict->find("w"), &again), nullptr);
+  EXPECT_EQ(again, shown) << "addresses stay as long as the view lives";
+  EXPECT_EQ(strict->find("v")->initializer->shown().value.tensor().raw(), elsewhere) << "no copy";
+
+  const auto any = abi::make_graph_view(graph, {info, {}, true});
+  EXPECT_EQ(any->find("w")->initializer->shown().value.tensor().raw(), bytes + 1);
 }
 
 }  // namespace rh

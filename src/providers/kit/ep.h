@@ -45,14 +45,15 @@ std::unique_ptr<RegionProvider> make(const Setup& setup) {
   }
 }
 
-/// What such a library exports: CreateEpFactories, ReleaseEpFactory, RhEpGetRefusals, RhEpGetPasses, RhEpWatchRuns, RhEpUnitHostInputs. No
-/// exception leaves them.
+/// What such a library exports: CreateEpFactories, ReleaseEpFactory, RhEpGetRefusals, RhEpGetPasses, RhEpWatchRuns, RhEpUnitHostInputs,
+/// RhEpInitializerAddresses. No exception leaves them.
 OrtStatus* create_factories(const ProviderKind& kind, const OrtApiBase* base, OrtEpFactory** factories, size_t room, size_t* count);
 OrtStatus* release_factory(OrtEpFactory* factory);
 OrtStatus* get_refusals(const OrtEp* ep, const RhEpRefusal** refusals, size_t* count);
 OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count);
 void watch_runs(OrtEp* ep, RhAskRunStateFn ask);
 OrtStatus* get_host_inputs(const OrtEp* ep, size_t unit, const char* const** names, size_t* count);
+RhInitializerAddresses initializer_addresses(const OrtEp* ep);
 
 }  // namespace rh::kit
 
@@ -73,5 +74,8 @@ OrtStatus* get_host_inputs(const OrtEp* ep, size_t unit, const char* const** nam
   ORT_EXPORT void ORT_API_CALL RhEpWatchRuns(OrtEp* ep, RhAskRunStateFn ask) { ::rh::kit::watch_runs(ep, ask); }                        \
   ORT_EXPORT OrtStatus* ORT_API_CALL RhEpUnitHostInputs(const OrtEp* ep, size_t unit, const char* const** names, size_t* count) {       \
     return ::rh::kit::get_host_inputs(ep, unit, names, count);                                                                          \
+  }                                                                                                                                     \
+  ORT_EXPORT RhInitializerAddresses ORT_API_CALL RhEpInitializerAddresses(const OrtEp* ep) {                                            \
+    return ::rh::kit::initializer_addresses(ep);                                                                                        \
   }                                                                                                                                     \
   }

@@ -97,6 +97,7 @@ void Library::create_factories(const OrtApiBase& api, std::chrono::milliseconds 
   unit_host_inputs_ = reinterpret_cast<RhEpUnitHostInputsFn>(find_symbol(handle_, "RhEpUnitHostInputs"));
   passes_ = reinterpret_cast<RhEpGetPassesFn>(find_symbol(handle_, "RhEpGetPasses"));
   watch_runs_ = reinterpret_cast<RhEpWatchRunsFn>(find_symbol(handle_, "RhEpWatchRuns"));
+  initializer_addresses_ = reinterpret_cast<RhEpInitializerAddressesFn>(find_symbol(handle_, "RhEpInitializerAddresses"));
   if (!create || !release_) {
     fail(ErrorCode::invalid_argument, "'{}' is no provider library: it does not export {}; give the path of a provider's library", file_,
          create ? "ReleaseEpFactory" : "CreateEpFactories");

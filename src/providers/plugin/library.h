@@ -52,6 +52,7 @@ class Library {
   RhEpUnitHostInputsFn unit_host_inputs() const { return unit_host_inputs_; }
   RhEpGetPassesFn passes() const { return passes_; }
   RhEpWatchRunsFn watch_runs() const { return watch_runs_; }
+  RhEpInitializerAddressesFn initializer_addresses() const { return initializer_addresses_; }
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
@@ -104,6 +105,7 @@ class Library {
   RhEpUnitHostInputsFn unit_host_inputs_ = nullptr;
   RhEpGetPassesFn passes_ = nullptr;
   RhEpWatchRunsFn watch_runs_ = nullptr;
+  RhEpInitializerAddressesFn initializer_addresses_ = nullptr;
   std::vector<Factory> factories_;
   std::vector<std::unique_ptr<OrtEpDevice>> devices_;
   MemberForkMutex mutex_;

@@ -100,6 +100,9 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     choose_memory();
     ask_passes();
     if (const RhEpWatchRunsFn watch = setup_.library->watch_runs()) tell([&] { watch(&ep_->raw, run_state); });
+    if (const RhEpInitializerAddressesFn get = setup_.library->initializer_addresses()) {
+      addresses_ = ask(RhInitializerAddresses_ALIGNED, [&] { return get(&ep_->raw); });
+    }
   }
 
   std::string_view name() const override { return ep_->name; }
@@ -134,7 +137,8 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     const auto taken_by = [&](const Graph& of, NodeId id) -> std::string_view {
       return &of == &graph && !free.contains(id) ? "another provider" : "";
     };
-    views_.push_back(abi::make_graph_view(graph, {setup_.model, taken_by}, parent_of(graph)));
+    const bool at_any = addresses_ != RhInitializerAddresses_ALIGNED;
+    views_.push_back(abi::make_graph_view(graph, {setup_.model, taken_by, at_any}, parent_of(graph)));
     OrtEpGraphSupportInfo answer{graph, registry_};
     call(ep_->name, "OrtEp::GetCapability", [&] { return ep_->raw.GetCapability(&ep_->raw, views_.back().get(), &answer); });
     ask_host_values(answer.claims);
@@ -159,6 +163,8 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     }
     return capability;
   }
+
+  bool reads_any_address() const override { return addresses_ == RhInitializerAddresses_ANY; }
 
   bool wants_channels_last(const Node& node) const override {
     if (layout_ != OrtEpDataLayout_NHWC) return false;
@@ -475,7 +481,8 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   // The unit's graph and node as the plugin sees them.
   const OrtGraph* show(const Unit& unit) {
     const std::string name(ep_->name);
-    views_.push_back(abi::make_graph_view(*unit.body, {setup_.model, [name](const Graph&, NodeId) -> std::string_view { return name; }}));
+    const auto owner = [name](const Graph&, NodeId) -> std::string_view { return name; };
+    views_.push_back(abi::make_graph_view(*unit.body, {setup_.model, owner, reads_any_address()}));
     const OrtGraph& whole = *views_.back();
     std::vector<const OrtNode*> all;
     for (const auto& node : whole.nodes) all.push_back(node.get());
@@ -523,6 +530,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
   std::unique_ptr<PluginAllocator> allocator_;
   const OrtKernelRegistry* registry_ = nullptr;
   OrtEpDataLayout layout_ = OrtEpDataLayout_Default;
+  RhInitializerAddresses addresses_ = RhInitializerAddresses_ALIGNED;
   bool concurrent_ = true, records_ = false;
   std::mutex run_mutex_;
   std::vector<std::unique_ptr<OrtGraph>> views_;       // until everything is compiled

@@ -201,6 +201,10 @@ OrtStatus* get_passes(const OrtEp* ep, const char* const** names, size_t* count)
   return nullptr;
 }
 
+RhInitializerAddresses initializer_addresses(const OrtEp* ep) {
+  return static_cast<const EpTable*>(ep)->provider->reads_any_address() ? RhInitializerAddresses_ANY : RhInitializerAddresses_ANY_TO_CLAIM;
+}
+
 void watch_runs(OrtEp* ep, RhAskRunStateFn ask) { static_cast<EpTable*>(ep)->watch->store(ask); }
 
 OrtStatus* get_host_inputs(const OrtEp* ep, size_t unit, const char* const** names, size_t* count) {

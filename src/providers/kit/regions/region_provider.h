@@ -74,7 +74,8 @@ class RegionProvider {
   virtual ~RegionProvider() = default;
   /// Before the nodes of a graph are asked about; an Error ends the host's question.
   virtual void prepare(const Graph& graph) { (void)graph; }
-  /// Whether it runs the node, bodies included; the graph has types.
+  /// Whether it runs the node, bodies included; the graph has types. Tables that Gather takes rows of and weights of products and
+  /// convolutions may lie at any address of the model's file: who reads their elements takes Tensor::aligned().
   virtual Support supports(const NodeView& node) const = 0;
   /// Whether it runs a node that it supports by a kernel of its registry, and not within a region.
   virtual bool has_kernel(const NodeView& node) const {
@@ -99,6 +100,8 @@ class RegionProvider {
   /// Whether regions are compiled as they are claimed: what fails is left to others with the vendor's reason, what compiles is used. Their
   /// constants look into the host's memory until compile() returns.
   virtual bool tries_regions() const { return false; }
+  /// Whether compile() reads constants at any address of the model's file, as supports() does; else they are aligned for their types.
+  virtual bool reads_any_address() const { return false; }
   /// An option that changes while the session lives, as "ep.dynamic.workload_type"; one that it does not know is another provider's. Throws
   /// Error.
   virtual void set_dynamic_option(std::string_view name, std::string_view value) { (void)name, (void)value; }

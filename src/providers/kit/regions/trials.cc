@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/constant_addresses.h"
 #include "providers/kit/regions/value_order.h"
 
 namespace rh::kit {
@@ -27,6 +28,13 @@ std::string key_of(const Graph& graph) {
   std::string key;
   for (const std::string& line : lines) key += line + '\n';
   return key;
+}
+
+/// For providers that read no constants at other addresses.
+Region aligned(Region region) {
+  align_constants(
+      const_cast<Graph&>(*region.graph), [](const Tensor& tensor) { return tensor.clone(); }, [](const Graph&, ValueId) { return false; });
+  return region;
 }
 
 std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& values) {
@@ -69,6 +77,11 @@ Region extract_region(const Graph& graph, const std::vector<NodeId>& nodes, bool
   return region;
 }
 
+Region Trials::extract(const Graph& graph, const std::vector<NodeId>& nodes) const {
+  Region region = extract_region(graph, nodes, !provider_.keeps_constants());
+  return provider_.reads_any_address() ? region : aligned(std::move(region));
+}
+
 // Of the nodes in their order, the last of the shortest beginning that does not compile.
 NodeId Trials::find_culprit(const Graph& graph, const std::vector<NodeId>& nodes, std::string& message) {
   size_t good = 0, bad = nodes.size();
@@ -76,7 +89,7 @@ NodeId Trials::find_culprit(const Graph& graph, const std::vector<NodeId>& nodes
     const size_t middle = good + (bad - good) / 2;
     try {
       const std::vector<NodeId> beginning(nodes.begin(), nodes.begin() + static_cast<ptrdiff_t>(middle));
-      const Region region = extract_region(graph, beginning, !provider_.keeps_constants());
+      const Region region = extract(graph, beginning);
       if (!region.outputs.empty()) provider_.try_part(region);
       good = middle;
     } catch (const Error& error) {
@@ -91,7 +104,7 @@ bool Trials::try_regions(const Graph& graph, const Decision& decision, std::map<
   const Kept before = std::exchange(round, {});
   bool all_good = true;
   for (const std::vector<NodeId>& nodes : decision.regions) {
-    const Region region = sorted_by_name(extract_region(graph, nodes, !provider_.keeps_constants()));
+    const Region region = sorted_by_name(extract(graph, nodes));
     if (region.outputs.empty()) continue;  // nothing takes what it gives
     const std::string key = key_of(*region.graph);
     if (const auto known = before.find(key); known != before.end()) {

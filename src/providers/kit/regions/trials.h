@@ -40,6 +40,7 @@ class Trials {
   };
   using Kept = std::map<std::string, std::shared_ptr<Trial>>;  ///< by the names of a region's nodes and their values; null: several
 
+  Region extract(const Graph& graph, const std::vector<NodeId>& nodes) const;
   bool try_regions(const Graph& graph, const Decision& decision, std::map<NodeId, std::string>& failed, Kept& round);
   NodeId find_culprit(const Graph& graph, const std::vector<NodeId>& nodes, std::string& message);
 
