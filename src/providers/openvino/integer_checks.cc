@@ -72,7 +72,8 @@ DType dtype_of(const ValueType& type) { return type.is_tensor() ? type.tensor().
 bool may_pass_31_bits(DType type) { return type == DType::int64 || type == DType::uint64 || type == DType::uint32; }
 
 /// Whether all elements are within -most .. most - 1.
-bool is_within(const Tensor& tensor, int64_t most) {
+bool is_within(const Tensor& given, int64_t most) {
+  const Tensor tensor = given.aligned();
   const auto holds = [&](const auto* data) {
     return std::all_of(data, data + tensor.elements(), [&](auto x) { return x >= -most && x < most; });
   };

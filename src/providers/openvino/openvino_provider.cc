@@ -25,6 +25,7 @@ class OpenVinoProvider final : public kit::RegionProvider, public kit::ArtifactM
 
   bool keeps_constants() const override { return true; }
   bool tries_regions() const override { return true; }
+  bool reads_any_address() const override { return true; }
 
   std::unique_ptr<kit::Executable> compile(const Region& region) override { return make_executable(shared_, region); }
 
