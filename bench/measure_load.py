@@ -3,6 +3,8 @@
 
 measure_load.py [--nodes 1250,2500,5000,10000] [--gigabytes 1] [--module roundhouse]
 measure_load.py --second MODEL...   processor time of a model's first session, and of a second beside it
+measure_load.py --idle MODEL...     a session of the CPU alone, and one beside a device of the fake provider that takes no node: processor
+                                    time of its creation, the least of nine, and what the process holds more afterwards and at most
 
 Chains are Add, Relu, Mul, Sub, ... on a [1, 64] tensor with a weight each. Each figure is the least of five creations in one process. The
 large model gathers rows of weights of 256 MiB each, no two alike. It is loaded from a file that holds its weights (`inline`), from one with
@@ -11,6 +13,7 @@ less what importing takes and, for a buffer, less the bytes themselves.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -22,6 +25,8 @@ import time
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 PEAK = """
 import importlib, sys
@@ -92,13 +97,62 @@ def processor_times(module, model: str) -> tuple[float, float]:
     return tuple(map(min, zip(*pairs, strict=True)))
 
 
+IDLE = """
+import gc, json, sys, time
+sys.path[:0] = {path!r}
+from hosts import FAKE, devices_of, registered
+import roundhouse
+
+def mib(name):
+    return next(int(line.split()[1]) / 1024 for line in open("/proc/self/status") if line.startswith(name))
+
+def create(idle):
+    options = roundhouse.SessionOptions()
+    options.log_severity_level = 3
+    if not idle:
+        return roundhouse.InferenceSession({model!r}, options, providers=["CPUExecutionProvider"])
+    options.add_provider_for_devices(devices_of(roundhouse, FAKE)[:1], {{"kind": "regions", "claim": "0:0"}})
+    return roundhouse.InferenceSession({model!r}, options)
+
+with registered(roundhouse, FAKE):
+    before = mib("VmRSS")
+    session = create({idle})
+    held, peak = mib("VmRSS") - before, mib("VmHWM") - before
+    times = []
+    for _ in range(9):
+        del session
+        gc.collect()
+        begin = time.process_time()
+        session = create({idle})
+        times.append(time.process_time() - begin)
+    print(json.dumps([min(times) * 1e3, held, peak]))
+    del session
+"""
+
+
+def print_idle(model: str) -> None:
+    rows = {}
+    for idle in (False, True):
+        program = IDLE.format(path=[str(ROOT / "tests" / "kit"), *sys.path], model=model, idle=idle)
+        rows[idle] = json.loads(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+    cells = [
+        f"{alone:.0f}, {idle:.0f} {unit}" for alone, idle, unit in zip(rows[False], rows[True], ("ms", "MiB held", "MiB peak"), strict=True)
+    ]
+    print(f"{pathlib.Path(model).stem}: " + "; ".join(cells), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default="1250,2500,5000,10000")
     parser.add_argument("--gigabytes", type=float, default=1)
     parser.add_argument("--second", nargs="+", default=[])
+    parser.add_argument("--idle", nargs="+", default=[])
     parser.add_argument("--modules", default="roundhouse,onnxruntime")
     arguments = parser.parse_args()
+    for model in arguments.idle:
+        print_idle(model)
+    if arguments.idle:
+        return
     modules = {name: __import__(name) for name in arguments.modules.split(",")}
     for model in arguments.second:
         for name, module in modules.items():
