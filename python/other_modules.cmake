@@ -14,4 +14,11 @@ foreach(tag_and_headers IN LISTS RH_PYTHON_HEADERS)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME _native LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python_modules/${CMAKE_MATCH_1}
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
+  if(WIN32)  # where the interpreter's library is named, in its import library beside the headers
+    string(REPLACE cp3 python3 library ${CMAKE_MATCH_1})
+    string(REPLACE abi3 python3 library ${library})
+    target_link_libraries(${target} PRIVATE ${CMAKE_MATCH_2}/../libs/${library}.lib)
+    target_link_options(${target} PRIVATE -static)
+    set_target_properties(${target} PROPERTIES SUFFIX .pyd)
+  endif()
 endforeach()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """bindings.py LINKED OUT [NAME...]: packages of other languages that have Roundhouse's library inside, of what portable_link.py made.
 
-node: a folder that npm installs as `onnxruntime-node`; java: a jar in the place of `onnxruntime-VERSION.jar`; nuget: a package with
-the native library, for `Microsoft.ML.OnnxRuntime.Managed`. What is written in the language itself is the binding's own, fetched by its
-package manager.
+node: a folder that npm installs as `onnxruntime-node`; node_windows: the same for Windows, where LINKED is build/windows; java: a jar in
+the place of `onnxruntime-VERSION.jar`; nuget: a package with the native library, for `Microsoft.ML.OnnxRuntime.Managed`. What is written in
+the language itself is the binding's own, fetched by its package manager.
 """
 
 import functools
@@ -27,26 +27,41 @@ def fetch_node(folder):
     return folder / "package"
 
 
-def node(linked, out):
-    """The binding for Node, without what is for other systems and without its step that fetches more libraries."""
+def node_package(out, system, copy):
+    """The binding for Node, without what is for other systems and without its step that fetches more libraries; COPY fills the folder of
+    its own library."""
     with tempfile.TemporaryDirectory() as made:
         package = fetch_node(pathlib.Path(made))
-        [natives] = (package / "bin").glob("napi-v*/linux/x64")
-        target = out / "onnxruntime-node"
+        [natives] = (package / "bin").glob(f"napi-v*/{system}/x64")
+        target = out / ("onnxruntime-node" if system == "linux" else f"onnxruntime-node-{system}")
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(package, target, ignore=lambda folder, names: ["bin", "script"] if pathlib.Path(folder) == package else [])
         inside = target / natives.relative_to(package)
         inside.mkdir(parents=True)
         shutil.copy(natives / "onnxruntime_binding.node", inside)
-    copy_libraries(linked, inside, "libonnxruntime.so.1")
+    copy(inside)
     described = json.loads((target / "package.json").read_text())
     described["version"] += f"+roundhouse.{VERSION}"
     described["description"] += ", on Roundhouse's library"
-    described["os"], described["cpu"] = ["linux"], ["x64"]
+    described["os"], described["cpu"] = [system], ["x64"]
     described.pop("scripts", None)
     described.pop("devDependencies", None)
     (target / "package.json").write_text(json.dumps(described, indent=2) + "\n")
     return target
+
+
+def node(linked, out):
+    return node_package(out, "linux", lambda folder: copy_libraries(linked, folder, "libonnxruntime.so.1"))
+
+
+def node_windows(built, out):
+    """Of a build of the preset windows."""
+
+    def copy(folder):
+        for library in ("onnxruntime.dll", "roundhouse_provider_openvino.dll", "roundhouse_provider_cuda.dll"):
+            shutil.copy(built / "lib" / library, folder)
+
+    return node_package(out, "win32", copy)
 
 
 def copy_libraries(linked, folder, name):
@@ -141,7 +156,7 @@ def main():
     linked, out = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[3:] or ["node", "java", "nuget"]:
-        print({"node": node, "java": java, "nuget": nuget}[name](linked, out))
+        print({"node": node, "java": java, "nuget": nuget, "node_windows": node_windows}[name](linked, out))
 
 
 if __name__ == "__main__":

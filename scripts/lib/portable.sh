@@ -5,32 +5,48 @@
 interpreters=(3.10.8-1.5.8 3.11.3-1.5.9 3.12.1-1.5.10 3.13.5-1.5.12 3.14.3-1.5.13)
 pythons=$root/build/pythons
 
-# setup_portable: the tools, what is linked with, and the interpreters.
-setup_portable() {
+# What makes wheels.
+setup_wheel_tools() {
   tools=$root/build/wheel-tools
   if ! cmp -s "$root/scripts/requirements/wheels.txt" "$tools/installed.txt"; then
     rm -rf "$tools" && "$python" -m venv "$tools" && "$tools/bin/pip" install -q --disable-pip-version-check -r "$root/scripts/requirements/wheels.txt" || die "the tools could not be installed"
     cp "$root/scripts/requirements/wheels.txt" "$tools/installed.txt"
   fi
-  setup_stubs && setup_interpreters && setup_re2
 }
+
+# setup_portable: the tools, what is linked with, and the interpreters.
+setup_portable() { setup_wheel_tools && setup_stubs && setup_interpreters && setup_re2; }
 
 # Into build/pythons/<version>, such as 3.11: bin, include, lib. With LD_LIBRARY_PATH=build/pythons/<version> they run.
 setup_interpreters() {
-  local full version jar
+  local full version
   for full in "${interpreters[@]}"; do
     version=${full%%-*} version=${version%.*}
     [ -x "$pythons/$version/bin/python$version" ] && continue
-    install_packages maven unzip
-    say "Getting Python $version"
-    jar=$(mvn -q help:evaluate -Dexpression=settings.localRepository -DforceStdout 2>/dev/null || echo "$HOME/.m2/repository")/org/bytedeco/cpython/$full/cpython-$full-linux-x86_64.jar
-    [ -f "$jar" ] || mvn -q dependency:get -Dtransitive=false -Dartifact="org.bytedeco:cpython:$full:jar:linux-x86_64" || return 1
-    rm -rf "$pythons/unpacked" && mkdir -p "$pythons/unpacked"
-    unzip -qo "$jar" 'org/bytedeco/cpython/linux-x86_64/*' -d "$pythons/unpacked" || return 1
-    rm -rf "${pythons:?}/$version" && mv "$pythons/unpacked/org/bytedeco/cpython/linux-x86_64" "$pythons/$version"
+    unpack_interpreter "$full" linux-x86_64 "$pythons/$version" || return 1
     chmod +x "$pythons/$version"/bin/*
   done
-  rm -rf "$pythons/unpacked"
+}
+
+# unpack_interpreter VERSION SYSTEM FOLDER
+unpack_interpreter() {
+  local full=$1 system=$2 jar
+  install_packages maven unzip
+  say "Getting Python $full for $system"
+  jar=$(mvn -q help:evaluate -Dexpression=settings.localRepository -DforceStdout 2>/dev/null || echo "$HOME/.m2/repository")/org/bytedeco/cpython/$full/cpython-$full-$system.jar
+  [ -f "$jar" ] || mvn -q dependency:get -Dtransitive=false -Dartifact="org.bytedeco:cpython:$full:jar:$system" || return 1
+  rm -rf "$pythons/unpacked" && mkdir -p "$pythons/unpacked"
+  unzip -qo "$jar" "org/bytedeco/cpython/$system/*" -d "$pythons/unpacked" || return 1
+  rm -rf "$3" && mv "$pythons/unpacked/org/bytedeco/cpython/$system" "$3" && rm -rf "$pythons/unpacked"
+}
+
+# Into build/pythons/windows: CPython 3.12 for Windows, its headers (include), its import libraries (libs), and packages (site).
+setup_windows_python() {
+  local folder=$pythons/windows list=$root/scripts/requirements/wine_python.txt
+  [ -f "$folder/python.exe" ] || unpack_interpreter 3.12.1-1.5.10 windows-x86_64 "$folder" || return 1
+  cmp -s "$list" "$folder/installed.txt" && return 0
+  rm -rf "$folder/site" && "$python" -m pip install -q --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: --platform win_amd64 \
+    --python-version 3.12 --target "$folder/site" -r "$list" && cp "$list" "$folder/installed.txt"
 }
 
 # Into build/glibc-2.28: what programs for a system with that C library are linked with. zig makes it from what it knows of each version.
