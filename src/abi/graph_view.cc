@@ -1,5 +1,6 @@
 #include "abi/graph_view.h"
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "ops/channels_last.h"
 #include "ops/default_attributes.h"
@@ -55,7 +56,9 @@ const OrtValue& Initializer::shown() const {
   if (is_shown_) return own_;
   const OrtValue* known = copy_.load();
   if (known) return *known;
-  auto made = std::make_unique<const OrtValue>(Value(own_.value.tensor().clone()));
+  const Tensor& own = own_.value.tensor();
+  auto made = std::make_unique<const OrtValue>(Value(own.clone()));
+  forget_mapped_pages(own.raw(), own.bytes());
   return copy_.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
