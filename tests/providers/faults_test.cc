@@ -316,7 +316,7 @@ TEST_F(FaultsTest, EachWayNotToHaveAProviderHasItsError) {
   };
   std::vector<Way> ways = {
       {"unknown name", append("CUDDAExecutionProvider"), {"no execution provider is called", "nearest name is 'CUDAExecutionProvider'"}},
-      {"gone for good", append("ROCMExecutionProvider"), {"was removed", "MIGraphXExecutionProvider takes its place"}},
+      {"gone for good", append("ArmNNExecutionProvider"), {"was removed", "ACLExecutionProvider takes its place"}},
       {"another system's", append("DmlExecutionProvider"), {"runs on Windows only", "leave it out"}},
       {"not installed",
        append("TensorrtExecutionProvider"),

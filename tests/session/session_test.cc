@@ -97,7 +97,6 @@ TEST(Session, RefusesWhatDoesNotFit) {
       {"no such input", {{"z", good}}, {"y"}, {"'z'", "'x'"}},
       {"no such output", {{"x", good}}, {"q"}, {"'q'", "'y'"}},
       {"missing", {}, {"y"}, {"'x'", "missing"}},
-      {"twice", {{"x", good}, {"x", good}}, {"y"}, {"twice"}},
       {"type", {{"x", Tensor::ints(Ints{1, 2, 3})}}, {"y"}, {"tensor(int64)", "tensor(float)"}},
       {"rank", {{"x", floats({3}, {1, 1, 1})}}, {"y"}, {"rank 1", "rank 2"}},
       {"dimension", {{"x", floats({1, 4}, {1, 1, 1, 1})}}, {"y"}, {"dimension 1 is 4", "expected 3"}},
