@@ -6,11 +6,12 @@ from enum import IntFlag
 
 from roundhouse import _native
 from roundhouse._native import GraphOptimizationLevel, OrtEpContextData, OrtExternalInitializerInfo, OrtValue, SessionOptions
+from roundhouse._types import NamedInText
 
 __all__ = ["ModelCompiler", "OrtCompileApiFlags", "OrtExternalInitializerInfo"]
 
 
-class OrtCompileApiFlags(IntFlag):
+class OrtCompileApiFlags(NamedInText, IntFlag):
     """What else is an error when a model is compiled."""
 
     NONE = 0

@@ -1,9 +1,18 @@
 """Enumerations and small classes of the API that need no native code."""
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 
-class OrtAllocatorType(IntEnum):
+class NamedInText:
+    """An enumeration whose text is its name, as in the original package, and not its number."""
+
+    __str__ = Enum.__str__
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form)
+
+
+class OrtAllocatorType(NamedInText, IntEnum):
     """Whether blocks come from an arena or from the device each."""
 
     INVALID = -1
@@ -11,7 +20,7 @@ class OrtAllocatorType(IntEnum):
     ORT_ARENA_ALLOCATOR = 1
 
 
-class OrtMemType(IntEnum):
+class OrtMemType(NamedInText, IntEnum):
     """What a provider uses memory for: values that the host gives or takes, or its own."""
 
     CPU_INPUT = -2
@@ -20,14 +29,14 @@ class OrtMemType(IntEnum):
     DEFAULT = 0
 
 
-class OrtDeviceMemoryType(IntEnum):
+class OrtDeviceMemoryType(NamedInText, IntEnum):
     """Whether the host can reach a device's memory."""
 
     DEFAULT = 0
     HOST_ACCESSIBLE = 5
 
 
-class OrtMemoryInfoDeviceType(IntEnum):
+class OrtMemoryInfoDeviceType(NamedInText, IntEnum):
     """Kinds of devices that have memory."""
 
     CPU = 0
@@ -36,14 +45,14 @@ class OrtMemoryInfoDeviceType(IntEnum):
     NPU = 3
 
 
-class ArenaExtendStrategy(IntEnum):
+class ArenaExtendStrategy(NamedInText, IntEnum):
     """How much an arena takes when it grows."""
 
     kNextPowerOfTwo = 0  # noqa: N815 (the name in the API)
     kSameAsRequested = 1  # noqa: N815
 
 
-class OrtCompiledModelCompatibility(IntEnum):
+class OrtCompiledModelCompatibility(NamedInText, IntEnum):
     """Whether a provider can use what was compiled before."""
 
     EP_NOT_APPLICABLE = 0
@@ -52,7 +61,7 @@ class OrtCompiledModelCompatibility(IntEnum):
     EP_UNSUPPORTED = 3
 
 
-class OrtDeviceEpIncompatibilityReason(IntEnum):
+class OrtDeviceEpIncompatibilityReason(NamedInText, IntEnum):
     """Why a provider cannot use a device; values may be joined."""
 
     NONE = 0
@@ -62,7 +71,7 @@ class OrtDeviceEpIncompatibilityReason(IntEnum):
     UNKNOWN = -(2**31)
 
 
-class OrtSparseFormat(IntEnum):
+class OrtSparseFormat(NamedInText, IntEnum):
     """How the indices of a sparse tensor are written."""
 
     ORT_SPARSE_UNDEFINED = 0

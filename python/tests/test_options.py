@@ -354,6 +354,24 @@ def test_enumerations_equal_the_reference(enum):
     assert {name: int(value) for name, value in reference.__members__.items()} == {name: int(ours[name]) for name in reference.__members__}
 
 
+@pytest.mark.parametrize(
+    "enum",
+    [
+        "OrtAllocatorType",
+        "OrtMemType",
+        "OrtSparseFormat",
+        "OrtDeviceMemoryType",
+        "OrtMemoryInfoDeviceType",
+        "OrtCompileApiFlags",
+        "GraphOptimizationLevel",
+    ],
+)
+def test_the_text_of_enumerations_equals_the_reference(enum):
+    reference, ours = (getattr(module.capi.onnxruntime_pybind11_state, enum) for module in (onnxruntime, roundhouse))
+    texts = [[(str(getattr(kind, name)), f"{getattr(kind, name)}") for name in reference.__members__] for kind in (reference, ours)]
+    assert texts[0] == texts[1]
+
+
 @pytest.mark.parametrize(("name", "kind"), [("cpu", 0), ("cuda", 1), ("gpu", 1), ("npu", 3)])
 def test_devices(name, kind):
     device = roundhouse.OrtDevice.make(name, 2)
