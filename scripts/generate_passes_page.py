@@ -36,8 +36,9 @@ LEVELS = """\
 What does the same in ONNX Runtime (`src/passes/optimizer_list.inc`), with the level from which on it runs there; "none" where the CPU of
 its packages does not have it. Tools look for patterns in the model that a session wrote at the basic level
 (`session.optimized_model_filepath`). No pass changes such a file that has no counterpart of that level there; "in part" means that the
-pass does no more there than ONNX Runtime's optimizer ([tests](../python/tests/test_saved_for_tools.py)). What is left to do in these
-files is on [the page of bindings](bindings.md).
+pass does no more there than ONNX Runtime's optimizer ([tests](../python/tests/test_saved_for_tools.py)), but for two things: sizes that
+`Slice` takes from a `Shape` are folded into the shape of a `Reshape`, and a graph input times or by 1, or less 0, is taken as it is.
+What is left to do in these files is on [the page of bindings](bindings.md).
 """
 INTRODUCTION = """\
 # Passes
