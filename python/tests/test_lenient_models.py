@@ -269,3 +269,24 @@ def test_the_saved_model_has_the_node_as_it_was(name, tmp_path):
     assert (saved.op_type, saved.domain, list(saved.output)) == (was.op_type, was.domain, list(was.output))
     assert {a.name for a in saved.attribute} >= {a.name for a in was.attribute}
     assert not any("roundhouse" in a.name for a in saved.attribute)
+
+
+@pytest.mark.parametrize("module", [onnxruntime, roundhouse], ids=["onnxruntime", "roundhouse"])
+def test_a_range_by_zero_is_refused_only_where_it_runs(module):
+    numbers = [numpy_helper.from_array(np.array(value, np.float32), name) for name, value in (("p", 0), ("q", 4), ("r", 0))]
+    out = [helper.make_empty_tensor_value_info("b")], [helper.make_empty_tensor_value_info("e")]
+    then_branch = helper.make_graph([helper.make_node("Range", ["p", "q", "r"], ["b"])], "then", [], out[0], numbers)
+    else_branch = helper.make_graph([helper.make_node("Relu", ["x"], ["e"])], "else", [], out[1])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+    ]
+    graph = helper.make_graph([node], "g", inputs, [helper.make_empty_tensor_value_info("y")])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    session = module.InferenceSession(made, providers=["CPUExecutionProvider"])
+    x = np.array([-1, 2], np.float32)
+    np.testing.assert_array_equal(session.run(None, {"x": x, "c": np.array(False)})[0], [0, 2])
+    with pytest.raises(Exception, match="delta") as caught:
+        session.run(None, {"x": x, "c": np.array(True)})
+    assert type(caught.value).__name__ == "InvalidArgument"
