@@ -14,6 +14,7 @@ struct OrtValue {
 
   rh::Value value;
   std::shared_ptr<const OrtMemoryInfo> memory;  ///< null: host memory of the default allocator
+  bool in_graph = false;                        ///< a graph of the model editor took it over
 };
 
 namespace rh::abi {

@@ -211,17 +211,18 @@ OrtStatus* ORT_API_CALL AddInitializerToGraph(OrtGraph* graph, const char* name,
   return guard([&] {
     OrtGraph& target = built(graph);
     named(name, "name");
-    if (std::ranges::find(target.adopted_initializers, value, &std::unique_ptr<OrtValue>::get) != target.adopted_initializers.end()) {
-      fail(ErrorCode::invalid_argument, "the value of initializer '{}' has {} to the graph, which took it over", name, words::kAdded);
+    if (checked(value, "tensor").in_graph) {
+      fail(ErrorCode::invalid_argument, "the value of initializer '{}' has {} to a graph, which took it over", name, words::kAdded);
     }
     if (target.find(name)) fail(ErrorCode::invalid_argument, "{} initializer '{}': the graph has one of this name", words::kTwice, name);
-    Value content(initializer_of(checked(value, "tensor"), data_is_external));
+    Value content(initializer_of(*value, data_is_external));
     OrtValueInfo& initializer = target.add_value(name);
     initializer.type = abi::type_info_of(content);
     initializer.is_constant = true;
     initializer.initializer = std::make_shared<const abi::Initializer>(std::move(content));
     target.initializers.push_back(&initializer);
     target.adopted_initializers.emplace_back(value);  // callers may go on to look at it
+    value->in_graph = true;
   });
 }
 

@@ -323,6 +323,20 @@ TEST_F(ModelEditorTest, AnInitializerGivenTwiceIsRefused) {
   api.ReleaseGraph(graph);
 }
 
+TEST_F(ModelEditorTest, AnInitializerGivenToTwoGraphsIsRefused) {
+  OrtGraph *first = nullptr, *second = nullptr;
+  Ort::ThrowOnError(editor.CreateGraph(&first));
+  Ort::ThrowOnError(editor.CreateGraph(&second));
+  OrtValue* value = owned({1, 2, 3}).release();
+  Ort::ThrowOnError(editor.AddInitializerToGraph(first, "w", value, false));
+  EXPECT_EQ(code_of(editor.AddInitializerToGraph(second, "w", value, false)), ORT_INVALID_ARGUMENT);
+  api.ReleaseGraph(second);
+  void* data = nullptr;  // the first graph has it still
+  Ort::ThrowOnError(api.GetTensorMutableData(value, &data));
+  EXPECT_EQ(static_cast<float*>(data)[2], 3);
+  api.ReleaseGraph(first);
+}
+
 TEST_F(ModelEditorTest, ANameGivenTwiceLeavesTheValueWithTheCaller) {
   OrtGraph* graph = nullptr;
   Ort::ThrowOnError(editor.CreateGraph(&graph));
