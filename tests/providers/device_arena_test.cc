@@ -91,6 +91,8 @@ TEST_F(DeviceArenaTest, KeepsToItsBounds) {
   Ort::ThrowOnError(api.GetSharedAllocator(env(), api.EpDevice_MemoryInfo(device, OrtDeviceMemoryType_DEFAULT), &again));
   EXPECT_EQ(again, arena);
   Ort::ThrowOnError(api.ReleaseSharedAllocator(env(), device, OrtDeviceMemoryType_DEFAULT));
+  const char* path = RH_BUILD_DIR "/lib/roundhouse_provider_fake_device.so";
+  EXPECT_EQ(code_of(api.RegisterExecutionProviderLibrary(env(), "fake", path)), ORT_FAIL);  // of a name that is there
   Ort::KeyValuePairs wrong;
   wrong.Add("arena.max_mem", "much");
   EXPECT_EQ(code_of(api.CreateSharedAllocator(env(), device, OrtDeviceMemoryType_DEFAULT, OrtArenaAllocator, wrong, &arena)),

@@ -280,7 +280,7 @@ bool Libraries::has(std::string_view name) const {
 }
 
 void Libraries::add(std::string_view name, const PathChar* path, const OrtApiBase& api, const OrtLogger& logger) {
-  if (has(name)) fail(ErrorCode::invalid_argument, "a provider library is registered as '{}' already", name);
+  if (has(name)) fail(ErrorCode::fail, "a provider library is registered as '{}' already", name);
   auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices(),
                                            time_limit_of(read_environment_settings(env_.config.pairs()).plugin_timeout_ms));
   env_.add_ep_devices(library->take_devices());
