@@ -277,6 +277,17 @@ void compiled(Ort::Env& env, const std::string& folder) {
   CHECK(Ort::CompileModel(env, to_text).IsOK() && !text.empty() && asked == 1);
 }
 
+void compatibility(Ort::Env& env, const std::string& folder) {
+  const std::string path = folder + "/relu.onnx", bytes = content(path);
+  Ort::AllocatorWithDefaultOptions allocator;
+  const Ort::AllocatedStringPtr said = Ort::GetCompatibilityInfoFromModelAllocated(path.c_str(), "CPUExecutionProvider", allocator);
+  CHECK(std::string(said.get()) == "of the CPU");
+  CHECK(!Ort::GetCompatibilityInfoFromModelBytesAllocated(bytes.data(), bytes.size(), "NoExecutionProvider", allocator));
+  std::vector<Ort::ConstEpDevice> cpu = env.GetEpDevices();
+  cpu.resize(1);
+  CHECK(Ort::GetModelCompatibilityForEpDevices(cpu, said.get()) == OrtCompiledModelCompatibility_EP_NOT_APPLICABLE);
+}
+
 void adapters(const std::string& folder) {
   const std::string bytes = content(folder + "/adapter.bin");
   const Ort::LoraAdapter adapter = Ort::LoraAdapter::CreateLoraAdapterFromArray(bytes.data(), bytes.size(), nullptr);
@@ -438,6 +449,7 @@ void more_names(Ort::Env& env, const std::string& folder) {
   external_weights(env, folder);
   edited_models(env, folder);
   compiled(env, folder);
+  compatibility(env, folder);
   adapters(folder);
   rich_operator(env, folder);
   provider(env, folder);

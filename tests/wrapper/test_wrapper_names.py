@@ -86,6 +86,7 @@ def make_models(folder):
     save(folder / "relu_add.onnx", [node("Relu", "x", "h", "relu"), node("Add", "h v", "y", "add")], [tensor("x")], [("v", two)])
     relu = helper.make_graph([node("Relu", "x", "h", "relu")], "graph", [tensor("x")], [tensor("h")])
     relu = helper.make_model(relu, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    helper.set_model_props(relu, {"ep_compatibility_info.CPUExecutionProvider": "of the CPU"})
     (folder / "relu.onnx").write_bytes(relu.SerializeToString())
     attributes = {"f": 1.5, "i": 3, "s": "text", "fs": [1.0, 2.0], "is": [4, 5], "ss": ["a", "bc"]}
     attributes["t"] = numpy_helper.from_array(np.array([8, 9], np.float32))

@@ -74,4 +74,24 @@ inline Status CompileModel(const Env& env, const ModelCompilationOptions& option
   return Status(GetCompileApi().CompileModel(env, options));
 }
 
+/// What a compiled model says of itself to a provider, for GetModelCompatibilityForEpDevices; null where it says nothing to that one.
+inline AllocatedStringPtr GetCompatibilityInfoFromModelAllocated(const ORTCHAR_T* path, const char* ep_name, OrtAllocator* allocator) {
+  char* text = nullptr;
+  ThrowOnError(GetApi().GetCompatibilityInfoFromModel(path, ep_name, allocator, &text));
+  return AllocatedStringPtr(text, detail::AllocatedFree(allocator));
+}
+inline AllocatedStringPtr GetCompatibilityInfoFromModelBytesAllocated(const void* data, size_t bytes, const char* ep_name,
+                                                                      OrtAllocator* allocator) {
+  char* text = nullptr;
+  ThrowOnError(GetApi().GetCompatibilityInfoFromModelBytes(data, bytes, ep_name, allocator, &text));
+  return AllocatedStringPtr(text, detail::AllocatedFree(allocator));
+}
+/// Whether devices of one provider run what was compiled; `info` is that text.
+inline OrtCompiledModelCompatibility GetModelCompatibilityForEpDevices(const std::vector<ConstEpDevice>& devices, const char* info) {
+  const std::vector<const OrtEpDevice*> handles(devices.begin(), devices.end());
+  OrtCompiledModelCompatibility result = OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
+  ThrowOnError(GetApi().GetModelCompatibilityForEpDevices(handles.data(), handles.size(), info, &result));
+  return result;
+}
+
 }  // namespace Ort
