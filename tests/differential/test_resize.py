@@ -52,3 +52,20 @@ def test_a_scale_that_leaves_a_size_moves_what_is_between(mode, scales):
     x = np.random.default_rng(0).normal(size=(1, 2, 9, 10)).astype(np.float32)
     own, peer = (resized(runtime, x, scales, coordinate_transformation_mode=mode) for runtime in (roundhouse, onnxruntime))
     np.testing.assert_allclose(own, peer, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_a_region_by_scales_has_the_size_of_the_whole(mode):
+    roi = helper.make_tensor("roi", 1, [8], [0, 0, 0.25, 0.2, 1, 1, 0.75, 1.1])
+    scales = helper.make_tensor("scales", 1, [4], [1, 1, 2, 1.5])
+    how = {"mode": mode, "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": -1.0}
+    values = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", [1, 1, 8, 6]), ("y", None))]
+    graph = helper.make_graph(
+        [helper.make_node("Resize", ["x", "roi", "scales"], ["y"], **how)], "crop", values[:1], values[1:], [roi, scales]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9).SerializeToString()
+    x = np.arange(48, dtype=np.float32).reshape(1, 1, 8, 6)
+    sessions = (runtime.InferenceSession(model, providers=["CPUExecutionProvider"]) for runtime in (roundhouse, onnxruntime))
+    own, peer = (session.run(None, {"x": x})[0] for session in sessions)
+    assert own.shape == peer.shape == (1, 1, 16, 9)
+    np.testing.assert_allclose(own, peer, atol=1e-4)

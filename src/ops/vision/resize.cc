@@ -92,7 +92,7 @@ void infer(const Resize& op, InferenceContext& context) {
   const auto sizes = op.sizes_input >= 0 ? context.input_contents(op.sizes_input) : std::nullopt;
   if (sizes && sizes->size() == axes.size() && op.keep_aspect == Resize::KeepAspect::stretch) {
     for (size_t i = 0; i < axes.size(); ++i) dims[static_cast<size_t>(axes[i])] = (*sizes)[i];
-  } else if (scales.size() == axes.size() && op.coordinates != Resize::Coordinates::tf_crop_and_resize) {
+  } else if (scales.size() == axes.size()) {
     for (size_t i = 0; i < axes.size(); ++i) {
       const size_t axis = static_cast<size_t>(axes[i]);
       const Dim& in = (*x.dims)[axis];

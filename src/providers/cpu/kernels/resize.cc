@@ -495,7 +495,8 @@ class ResizeKernel final : public Kernel {
         p.scale = scales[i];
         if (!(p.scale > 0))
           return error_status(ErrorCode::invalid_argument, "Resize: scale {} is {}, expected a positive number", i, scales[i]);
-        const float size = std::floor(static_cast<float>(p.input) * static_cast<float>(p.scale) * (crop ? p.roi_end - p.roi_begin : 1.0f));
+        // Of the whole axis: ONNX Runtime, and the standard's reference, leave the region out.
+        const float size = std::floor(static_cast<float>(p.input) * static_cast<float>(p.scale));
         RH_RETURN_IF_ERROR(check_size(static_cast<double>(size), p.axis));
         p.output = static_cast<int64_t>(size);
       }
