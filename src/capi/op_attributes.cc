@@ -46,11 +46,13 @@ Attribute::Payload payload_of(const void* data, int length, OrtOpAttrType type) 
   }
 }
 
-/// Copies `bytes` bytes where they have room; says how many there are in any case.
-void read_bytes(const void* from, size_t bytes, void* to, size_t room, size_t& out) {
+/// Copies `bytes` bytes where they have room; says how many there are in any case. Nothing is thrown for want of room: a plugin asks each
+/// list for its length so, thousands of times a model.
+Status read_bytes(const void* from, size_t bytes, void* to, size_t room, size_t& out) {
   out = bytes;
-  if (room < bytes) fail(ErrorCode::invalid_argument, "argument 'len' is {} bytes, expected at least {}", room, bytes);
+  if (room < bytes) return error_status(ErrorCode::invalid_argument, "argument 'len' is {} bytes, expected at least {}", room, bytes);
   if (bytes > 0) std::memcpy(&checked(static_cast<char*>(to), "data"), from, bytes);
+  return {};
 }
 
 /// The content of the kind asked for. Throws Error{invalid_argument} where the attribute has another.
@@ -66,21 +68,21 @@ const T& content(const OrtOpAttr& attribute, OrtOpAttrType type) {
 
 /// A list; an attribute of another kind reads as an empty one.
 template <typename T>
-void read_list(const OrtOpAttr& attribute, void* to, size_t room, size_t& out) {
+Status read_list(const OrtOpAttr& attribute, void* to, size_t room, size_t& out) {
   const auto* values = attribute.attribute.get<std::vector<T>>();
-  read_bytes(values ? values->data() : nullptr, values ? values->size() * sizeof(T) : 0, to, room, out);
+  return read_bytes(values ? values->data() : nullptr, values ? values->size() * sizeof(T) : 0, to, room, out);
 }
 
 /// Strings one after the other, each with its null.
-void read_strings(const OrtOpAttr& attribute, void* to, size_t room, size_t& out) {
+Status read_strings(const OrtOpAttr& attribute, void* to, size_t room, size_t& out) {
   std::string text;
   if (const auto* strings = attribute.attribute.get<std::vector<std::string>>()) {
     for (const std::string& one : *strings) text.append(one.c_str(), one.size() + 1);
   }
-  read_bytes(text.data(), text.size(), to, room, out);
+  return read_bytes(text.data(), text.size(), to, room, out);
 }
 
-void read(const OrtOpAttr& attribute, OrtOpAttrType type, void* to, size_t room, size_t& out) {
+Status read(const OrtOpAttr& attribute, OrtOpAttrType type, void* to, size_t room, size_t& out) {
   switch (type) {
     case ORT_OP_ATTR_INT: return read_bytes(&content<int64_t>(attribute, type), sizeof(int64_t), to, room, out);
     case ORT_OP_ATTR_FLOAT: return read_bytes(&content<float>(attribute, type), sizeof(float), to, room, out);
@@ -109,7 +111,7 @@ void ORT_API_CALL ReleaseOpAttr(OrtOpAttr* attribute) { delete attribute; }
 OrtStatus* ORT_API_CALL ReadOpAttr(const OrtOpAttr* attribute, OrtOpAttrType type, void* data, size_t length, size_t* out) {
   return guard([&] {
     size_t& bytes = checked(out, "out");
-    read(checked(attribute, "op_attr"), type, data, length, bytes);
+    return read(checked(attribute, "op_attr"), type, data, length, bytes);
   });
 }
 
