@@ -20,6 +20,16 @@ Device Assignment::location(const Graph& graph, ValueId value) const {
   return at == locations_.end() || static_cast<size_t>(value) >= at->second.size() ? Device{} : at->second[static_cast<size_t>(value)];
 }
 
+std::vector<Refusal> refusals_of(const OriginalNode& original, const std::vector<Refusal>& refusals, const MemberRefusals& members) {
+  const auto own = members.find(&original);
+  if (own == members.end()) return refusals;
+  std::vector<Refusal> all = own->second;
+  for (const Refusal& refusal : refusals) {
+    if (std::ranges::find(all, refusal.provider, &Refusal::provider) == all.end()) all.push_back(refusal);
+  }
+  return all;
+}
+
 namespace {
 
 /// Divides a graph and its subgraphs among the providers.
@@ -206,18 +216,20 @@ class Partitioner {
   }
 
   // Nodes of bodies were not asked about: they go with the node that has them.
-  static void add_member(const Node& node, const std::vector<Refusal>& refusals, MemberRefusals& members) {
-    if (refusals.empty()) return;
-    for (const auto& original : node.provenance) members.emplace(original.get(), refusals);
+  static void add_member(const Node& node, const NodeAssignment& assigned, MemberRefusals& members) {
+    if (assigned.refusals.empty()) return;
+    for (const auto& original : node.provenance) {
+      members.emplace(original.get(), refusals_of(*original, assigned.refusals, assigned.member_refusals));
+    }
     Graph::for_each_subgraph(node, [&](const Graph& body) {
-      for (NodeId id : body.nodes()) add_member(body.node(id), refusals, members);
+      for (NodeId id : body.nodes()) add_member(body.node(id), assigned, members);
     });
   }
 
   void make_unit(Graph& graph, size_t p, const Claim& claim) {
     const std::string provider(providers_[p]->name());
     MemberRefusals members;
-    for (NodeId id : claim.nodes) add_member(graph.node(id), assignment_.of(graph, id).refusals, members);
+    for (NodeId id : claim.nodes) add_member(graph.node(id), assignment_.of(graph, id), members);
     std::shared_ptr<Unit> unit = fuse(graph, claim, provider, fmt::format("{}_{}", provider, unit_counts_[p]++));
     std::vector<NodeAssignment>& assigned = assignment_.nodes_of(graph);
     std::vector<Refusal> refusals = assigned[static_cast<size_t>(claim.nodes[0])].refusals;
@@ -272,7 +284,9 @@ void rewrite_taken(Graph& graph, Assignment& assignment, std::span<const std::sh
     return std::ranges::any_of(providers.subspan(p), [&](const auto& other) { return other->name() == refusal.provider; });
   };
   for_each_assigned(graph, assignment, [&](NodeAssignment& node) {
-    if (node.provider < 0) std::erase_if(node.refusals, is_asked_again);
+    if (node.provider >= 0) return;
+    std::erase_if(node.refusals, is_asked_again);
+    for (auto& [original, refusals] : node.member_refusals) std::erase_if(refusals, is_asked_again);
   });
 }
 

@@ -15,8 +15,13 @@
 
 namespace rh {
 
-/// Of a unit: why its nodes are not on providers that were asked before; those that nobody refused are not in it.
+/// Of a node that stands for several of the model, why each is not on providers that were asked before; those that nobody refused are not
+/// in it.
 using MemberRefusals = std::unordered_map<const OriginalNode*, std::vector<Refusal>>;
+
+/// Why `original` is not on other providers, where a pass made one node of it and others: what was said of itself, then what those say that
+/// were asked about the node alone.
+std::vector<Refusal> refusals_of(const OriginalNode& original, const std::vector<Refusal>& refusals, const MemberRefusals& members);
 
 /// Who runs a node of the final graph, and who does not.
 struct NodeAssignment {
@@ -25,7 +30,7 @@ struct NodeAssignment {
   uint64_t host_inputs = 0, host_outputs = 0;  ///< as of Claim
   std::vector<bool> unit_host_inputs;          ///< of a node that stands for compiled ones: those that it takes in host memory
   std::vector<Refusal> refusals;
-  MemberRefusals member_refusals;                 ///< of such a node
+  MemberRefusals member_refusals;                 ///< of such a node, or one that passes made of several
   std::shared_ptr<Unit> unit;                     ///< of a node that stands for compiled ones
   std::unique_ptr<Kernel> compiled;               ///< its kernel, once it is compiled
   std::optional<std::pair<Device, Device>> copy;  ///< of a node that copies: from, to

@@ -76,7 +76,7 @@ void PlacementRecord::note(const Graph& graph, const Assignment& assignment) {
 }
 
 std::vector<Refusal> PlacementRecord::Placed::refusals_of(const OriginalNode& original) const {
-  if (compiled.empty()) return refusals;
+  if (compiled.empty()) return rh::refusals_of(original, refusals, member_refusals);
   const auto own = member_refusals.find(&original);
   return own == member_refusals.end() ? std::vector<Refusal>() : own->second;
 }

@@ -57,7 +57,7 @@ void SealedNodes::seal(Graph& graph, Assignment& assignment, std::vector<Graph*>
     });
     NodeAssignment& assigned = assignment.of(graph, id);
     if (assigned.provider == open_ && !assigned.unit) {
-      keep_refusals(node, assigned.refusals);
+      keep_refusals(node, assigned);
       continue;
     }
     node.domain = fmt::format("{}{}/{}", kPrefix, taken_.size(), node.domain);
@@ -69,10 +69,24 @@ void SealedNodes::seal(Graph& graph, Assignment& assignment, std::vector<Graph*>
   enclosing.pop_back();
 }
 
-void SealedNodes::keep_refusals(const Node& node, const std::vector<Refusal>& refusals) {
-  if (refusals.empty()) return;
-  if (node.provenance.empty()) refusals_by_name_.try_emplace(node.name, refusals);
-  for (const auto& original : node.provenance) refusals_.try_emplace(original.get(), refusals);
+void SealedNodes::keep_refusals(const Node& node, const NodeAssignment& assigned) {
+  if (assigned.refusals.empty()) return;
+  if (node.provenance.empty()) refusals_by_name_.try_emplace(node.name, assigned.refusals);
+  for (const auto& original : node.provenance) {
+    refusals_.try_emplace(original.get(), refusals_of(*original, assigned.refusals, assigned.member_refusals));
+  }
+}
+
+void SealedNodes::give_refusals(const Node& node, NodeAssignment& assigned) const {
+  if (node.provenance.empty()) {
+    if (const auto at = refusals_by_name_.find(node.name); at != refusals_by_name_.end()) assigned.refusals = at->second;
+    return;
+  }
+  if (const auto at = refusals_.find(node.provenance[0].get()); at != refusals_.end()) assigned.refusals = at->second;
+  if (node.provenance.size() == 1) return;
+  for (const auto& original : node.provenance) {
+    if (const auto at = refusals_.find(original.get()); at != refusals_.end()) assigned.member_refusals.insert(*at);
+  }
 }
 
 void SealedNodes::unseal(Graph& graph, Assignment& assignment) {
@@ -85,10 +99,8 @@ void SealedNodes::unseal(Graph& graph, Assignment& assignment) {
     if (const auto seal = seal_of(node)) {
       assigned = std::move(taken_[seal->number]);
       node.domain = std::string(seal->domain);
-    } else if (!node.provenance.empty()) {
-      if (const auto at = refusals_.find(node.provenance[0].get()); at != refusals_.end()) assigned.refusals = at->second;
-    } else if (const auto at = refusals_by_name_.find(node.name); at != refusals_by_name_.end()) {
-      assigned.refusals = at->second;
+    } else {
+      give_refusals(node, assigned);
     }
   }
   graph.unpin_all();

@@ -23,7 +23,7 @@ class SealedNodes {
   SealedNodes& operator=(const SealedNodes&) = delete;
 
   /// Gives the sealed nodes and their assignments back, wherever they are now. Open ones are of no provider then; those that passes made
-  /// have the refusals of the first that they stand for.
+  /// have the refusals of the first that they stand for, and of each its own.
   void unseal(Graph& graph, Assignment& assignment);
 
   /// Inference for sealed nodes: as of the operators that they are. False for all others, and where the operator is not known.
@@ -31,7 +31,8 @@ class SealedNodes {
 
  private:
   void seal(Graph& graph, Assignment& assignment, std::vector<Graph*>& enclosing);
-  void keep_refusals(const Node& node, const std::vector<Refusal>& refusals);
+  void keep_refusals(const Node& node, const NodeAssignment& assigned);
+  void give_refusals(const Node& node, NodeAssignment& assigned) const;
 
   int open_;
   std::vector<NodeAssignment> taken_;  ///< by the number in the node's domain

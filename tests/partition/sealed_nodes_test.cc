@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "graph/check.h"
 #include "graph/text_parse.h"
 #include "partition/placement.h"
@@ -193,6 +195,18 @@ TEST(SealedNodes, RefusalsStayWithWhatStandsForTheNodes) {
     ASSERT_EQ(node.refusals.size(), 1u) << node.node;
     EXPECT_EQ(node.refusals[0].provider, node.node == "n" ? "Cpu" : "Device");
   }
+}
+
+TEST(SealedNodes, EachNodeOfAFusedOneKeepsItsOwnRefusals) {
+  const Divided result = divide(kGates, {"n"});
+  const PlacementRecord record(result.originals, *result.graph, result.assignment, result.providers);
+  std::map<std::string, std::string> reasons;
+  for (const NodePlacement& row : record.nodes()) {
+    ASSERT_EQ(row.refusals.size(), 1u) << row.node;
+    if (row.node != "n") reasons[row.node] = row.refusals[0].reason;
+  }
+  const std::map<std::string, std::string> expected{{"s1", "not s1"}, {"m1", "not m1"}, {"s2", "not s2"}, {"m2", "not m2"}};
+  EXPECT_EQ(reasons, expected);
 }
 
 }  // namespace
