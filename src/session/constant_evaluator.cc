@@ -1,5 +1,6 @@
 #include "session/constant_evaluator.h"
 
+#include "base/file.h"
 #include "providers/cpu/kernel.h"
 
 namespace rh {
@@ -12,7 +13,12 @@ std::vector<Value> CpuConstantEvaluator::evaluate(const Graph& graph, const Node
   for (Value& value : aligned) {
     if (value.is_tensor()) value = value.tensor().aligned();
   }
-  return cpu::evaluate_node(graph, node, aligned, parallel_, max_bytes);
+  std::vector<Value> results = cpu::evaluate_node(graph, node, aligned, parallel_, max_bytes);
+  // What is made of weights mostly takes their place: pages of the file leave the process.
+  for (const Value& value : inputs) {
+    if (value.is_tensor()) forget_mapped_pages(value.tensor().raw(), value.tensor().bytes());
+  }
+  return results;
 }
 
 }  // namespace rh

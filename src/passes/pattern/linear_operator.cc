@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/file.h"
 #include "ops/math/gemm.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
@@ -97,6 +98,7 @@ std::optional<Tensor> scaled_weights(const LinearOperator& op, std::span<const d
       }
     });
   });
+  forget_mapped_pages(op.weights->raw(), op.weights->bytes());  // the result mostly takes their place
   return finite ? std::optional(std::move(result)) : std::nullopt;
 }
 
