@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <stdexcept>
 
 #include "graph/text_parse.h"
 #include "providers/kit/regions/region_provider.h"
@@ -32,6 +33,7 @@ class Sums final : public kit::RegionProvider {
   kit::Support supports(const NodeView& node) const override {
     if (node.op_type() == "If") return supports_bodies(node);
     if (node.op_type() == "Clip") node.fail("a rule is broken");
+    if (node.op_type() == "Abs") throw std::runtime_error("no Abs today");
     if (node.op_type() == "Add" || node.op_type() == "Mul") return {};
     return kit::refuse(RhRefusalCode_OP, "it does not run {}", node.op_type());
   }
@@ -158,7 +160,8 @@ TEST(Decision, SaysWhyOfEachNode) {
       main (float[4] x, bool[] c) => (float[4] y, float[4] z)
       { [a] p = Add (x, x)
         [n] q = Neg (p)
-        [clip] r = Clip (q)
+        [clip] k = Clip (q)
+        [abs] r = Abs (k)
         [if] s = If <then_branch = t () => (float[4] u) { [in] u = Neg (r) }, else_branch = e () => (float[4] v) { [out] v = Add (r, x) }> (c)
         [other] o = Add (s, x)
         [b] y = Mul (o, s)
@@ -174,6 +177,7 @@ TEST(Decision, SaysWhyOfEachNode) {
       {"a", {RhRefusalCode_COST, "its region has 1 node, fewer than 3"}},
       {"n", {RhRefusalCode_OP, "it does not run Neg"}},
       {"clip", {RhRefusalCode_ATTRIBUTE, "a rule is broken"}},
+      {"abs", {RhRefusalCode_ATTRIBUTE, "no Abs today"}},
       {"if", {RhRefusalCode_OP, "of its body, node 'in': it does not run Neg"}},
       {"other", {RhRefusalCode_CLAIMED_EARLIER, "another provider has the node"}},
       {"b", {RhRefusalCode_COST, "its region has 2 nodes, fewer than 3"}},

@@ -215,6 +215,10 @@ bool ListedDevice::owns(const OrtMemoryDevice& device) const {
   return host_.ep->MemoryDevice_AreEqual(host_.ep->MemoryInfo_GetMemoryDevice(memory_), &device);
 }
 
+bool ListedDevice::owns_pinned(const OrtMemoryDevice& device) const {
+  return host_.ep->MemoryDevice_AreEqual(host_.ep->MemoryInfo_GetMemoryDevice(pinned_), &device);
+}
+
 std::shared_ptr<DeviceDriver> ListedDevice::driver() {
   const std::lock_guard lock(mutex_);
   if (!driver_) driver_ = open_(spec_.id);
@@ -234,6 +238,13 @@ Allocator& ListedDevice::pinned_pool() {
     pinned_pool_ = std::make_shared<Arena>(std::make_shared<DriverMemory>(opened, true), ArenaSettings{.initial_chunk_bytes = kFirst});
   }
   return *pinned_pool_;
+}
+
+Allocator& ListedDevice::blocks() {
+  const std::shared_ptr<DeviceDriver> opened = driver();
+  const std::lock_guard lock(mutex_);
+  if (!blocks_) blocks_ = std::make_shared<DriverMemory>(opened, false);
+  return *blocks_;
 }
 
 void ListedDevice::settle(const void* stream, bool is_gone) {

@@ -25,11 +25,14 @@ class ListedDevice {
   const OrtMemoryInfo& memory() const { return *memory_; }
   const OrtMemoryInfo& pinned() const { return *pinned_; }
   bool owns(const OrtMemoryDevice& device) const;
+  bool owns_pinned(const OrtMemoryDevice& device) const;
   /// Opened at the first call. Throws Error.
   std::shared_ptr<DeviceDriver> driver();
   std::shared_ptr<DeviceDriver> opened();  ///< null: it was not opened
   /// Pinned memory for what a run needs a while.
   Allocator& pinned_pool();
+  /// The device's memory, a block of the driver each time.
+  Allocator& blocks();
   /// Tells the allocators that a stream has done its work, or is gone.
   void settle(const void* stream, bool is_gone);
 
@@ -43,6 +46,7 @@ class ListedDevice {
   std::mutex mutex_;
   std::shared_ptr<DeviceDriver> driver_;
   std::shared_ptr<Arena> pinned_pool_;
+  std::shared_ptr<DriverMemory> blocks_;
   std::set<AllocatorTable*> allocators_;
 };
 

@@ -20,9 +20,12 @@ HostRun::HostRun(const Host& host, OrtKernelContext& context, ListedDevice* devi
     check(host, host.api->KernelContext_GetInput(&context, i, &value));
     tensors_.push_back(value ? import_tensor(host, *value) : Tensor());
     if (!value || !device || tensors_.back().bytes() == 0) continue;
-    const bool is_there = device->owns(*host.ep->Value_GetMemoryDevice(value));
+    const OrtMemoryDevice& place = *host.ep->Value_GetMemoryDevice(value);
+    const bool is_there = device->owns(place);
     if (i < host_inputs.size() && host_inputs[i]) {
       if (is_there) fetched.push_back(i);
+    } else if (device->owns_pinned(place)) {
+      send(*device, i);
     } else if (!is_there) {
       fail(ErrorCode::ep_fail, "the runtime gave input {} in other memory than that of '{}'", i, device->spec().memory_name);
     }
@@ -44,6 +47,13 @@ void HostRun::fetch(ListedDevice& device, const std::vector<size_t>& inputs) {
   }
   if (on) driver->wait(on);
   record_kernel("host values", "", begin, ProfileEvent::Clock::now());
+}
+
+// The block is given back when the call ends: the driver waits then for the work that may still use it.
+void HostRun::send(ListedDevice& device, size_t input) {
+  const Tensor here = tensors_[input];
+  tensors_[input] = Tensor(here.dtype(), here.shape(), device.blocks());
+  device.driver()->copy(tensors_[input].raw(), here.raw(), here.bytes(), CopyKind::to_device, stream());
 }
 
 MutableView HostRun::make(size_t index, const Shape& shape) {

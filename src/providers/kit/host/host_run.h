@@ -14,7 +14,8 @@ class ListedDevice;
 class HostRun final : public RunOutputs {
  public:
   /// `device` is where inputs have to be but those of `host_inputs`; null: on the host. Throws Error where one is elsewhere, but for a host
-  /// input that is on the device: then it is copied, all such behind one wait.
+  /// input that is on the device (it is copied, all such behind one wait), and one in the device's pinned memory, which ONNX Runtime hands
+  /// on as it is: it is copied on the run's stream.
   HostRun(const Host& host, OrtKernelContext& context, ListedDevice* device, const std::vector<bool>& host_inputs);
 
   /// One that is left out has no type.
@@ -25,6 +26,7 @@ class HostRun final : public RunOutputs {
 
  private:
   void fetch(ListedDevice& device, const std::vector<size_t>& inputs);
+  void send(ListedDevice& device, size_t input);
 
   struct Output {
     DType dtype = DType::undefined;

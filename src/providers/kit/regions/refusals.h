@@ -1,6 +1,8 @@
 #pragma once
 
 #include <deque>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +25,21 @@ using Support = std::optional<Refusal>;
 template <typename... Args>
 Support refuse(RhRefusalCode code, fmt::format_string<Args...> text, Args&&... args) {
   return Refusal{code, fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// What a provider threw of a node, as a reason; call only inside a catch block. Memory that ran out is no reason: it is thrown on.
+inline std::string reason_of_current_exception() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.message();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
 }
 
 /// What was refused of one graph, as a host reads it.

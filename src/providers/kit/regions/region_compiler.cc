@@ -158,7 +158,9 @@ std::unique_ptr<Executable> RegionCompiler::load(const Artifact& artifact, const
 std::unique_ptr<Executable> RegionCompiler::compile_now(const Region& region) {
   Region placed = region;
   placed.model = model_;
-  return provider_.compile(placed);
+  std::unique_ptr<Executable> made = provider_.compile(placed);
+  if (!made) fail(ErrorCode::ep_fail, "compile() gave nothing for the region of '{}'", region.graph->value(region.outputs.at(0)).name);
+  return made;
 }
 
 std::unique_ptr<Executable> RegionCompiler::compile_and_keep(const Region& region, const Key& key) {

@@ -56,8 +56,8 @@ void drop_islands(const Graph& graph, const CostModel& costs, Decision& decision
 Support support_of(const RegionProvider& provider, const Graph& graph, NodeId id) {
   try {
     return provider.supports(NodeView(graph, graph.node(id)));
-  } catch (const Error& error) {
-    return Refusal{RhRefusalCode_ATTRIBUTE, error.message()};
+  } catch (...) {
+    return Refusal{RhRefusalCode_ATTRIBUTE, reason_of_current_exception()};
   }
 }
 

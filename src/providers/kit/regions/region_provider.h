@@ -105,7 +105,7 @@ class RegionProvider {
   /// An option that changes while the session lives, as "ep.dynamic.workload_type"; one that it does not know is another provider's. Throws
   /// Error.
   virtual void set_dynamic_option(std::string_view name, std::string_view value) { (void)name, (void)value; }
-  /// Once a session for each region. Throws Error.
+  /// Once a session for each region; never null. Throws Error, or what the vendor's library throws.
   virtual std::unique_ptr<Executable> compile(const Region& region) = 0;
   /// Of a provider that tries regions, where that takes less: whether the vendor's library takes a part of a region that did not compile.
   /// Throws Error where it does not.

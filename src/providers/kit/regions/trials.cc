@@ -92,8 +92,8 @@ NodeId Trials::find_culprit(const Graph& graph, const std::vector<NodeId>& nodes
       const Region region = extract(graph, beginning);
       if (!region.outputs.empty()) provider_.try_part(region);
       good = middle;
-    } catch (const Error& error) {
-      message = error.message();
+    } catch (...) {
+      message = reason_of_current_exception();
       bad = middle;
     }
   }
@@ -116,8 +116,8 @@ bool Trials::try_regions(const Graph& graph, const Decision& decision, std::map<
       round[key] =
           std::make_shared<Trial>(names_of(*region.graph, region.inputs), names_of(*region.graph, region.outputs), compile_(region));
       continue;
-    } catch (const Error& error) {
-      message = error.message();
+    } catch (...) {
+      message = reason_of_current_exception();
     }
     all_good = false;
     if (failed.size() >= kMaxCulprits) {
