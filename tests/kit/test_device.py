@@ -156,6 +156,23 @@ def test_bodies_with_outer_weights(host, claim, external, optimize, tmp_path):
 
 
 @hosts
+def test_a_body_waits_for_the_inputs_of_the_model(host):
+    """The body is the CPU's, its nodes are the device's, and take what the main graph takes as well."""
+    model = model_of("""<ir_version: 8, opset_import: ["" : 17]>
+main (float[N, 8] x, bool flag) => (float[N, 8] y)
+{
+  v = If (flag) <then_branch = t () => (float[N, 8] a) { a = Sin (x) }, else_branch = e () => (float[N, 8] b) { p = Abs (x) b = Neg (p) }>
+  k = Tanh (x)
+  y = Mul (v, k)
+}""").SerializeToString()
+    feeds = [{"x": floats(2, 8, seed=n), "flag": np.array(n % 2 == 0)} for n in range(6)]
+    with registered(host, FAKE):
+        given = session(host, FAKE, model, {"claim": "=p,b,k,y", "delay_us": "1000"})
+        assert_same(given, plain(host, model), feeds)
+        del given
+
+
+@hosts
 def test_constants_are_on_the_device_once(host):
     """Regions share what they both take, and the weights of all are there once."""
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>

@@ -100,6 +100,7 @@ struct TransferTable : OrtDataTransferImpl {
       const auto& table = *static_cast<const TransferTable*>(self);
       return guard(*table.host.api, [&] {
         for (size_t i = 0; i < count; ++i) table.copy(*from[i], *to[i], streams ? streams[i] : nullptr);
+        if (!table.host.is_roundhouse && streams) table.wait_for_feeds(from, to, {streams, count});
       });
     };
   }
@@ -129,6 +130,18 @@ struct TransferTable : OrtDataTransferImpl {
     // Hosts copy without a stream what work of a stream may still be writing: such a copy comes after all of it.
     if (!stream) driver->wait_for_all();
     driver->copy(written, read, bytes, kind, stream ? host.api->SyncStream_GetHandle(stream) : nullptr);
+  }
+
+  // ONNX Runtime copies a model's inputs on the stream of the main graph. A body has a stream of its own there, which waits for values of
+  // nodes alone: its nodes would read an input that is still under way.
+  void wait_for_feeds(const OrtValue* const* from, const OrtValue* const* to, std::span<OrtSyncStream* const> streams) const {
+    std::set<StreamHandle> waited;
+    for (size_t i = 0; i < streams.size(); ++i) {
+      ListedDevice* target = owner(*host.ep->Value_GetMemoryDevice(to[i]));
+      if (!streams[i] || !target || owner(*host.ep->Value_GetMemoryDevice(from[i]))) continue;
+      const StreamHandle stream = host.api->SyncStream_GetHandle(streams[i]);
+      if (waited.insert(stream).second) target->driver()->wait(stream);
+    }
   }
 
   Host host;

@@ -16,6 +16,7 @@ Host connect(const OrtApiBase& base) {
   host.version = std::min<uint32_t>(given, ORT_API_VERSION);
   if (host.version >= kLeastHostVersion) host.api = base.GetApi(host.version);
   if (host.api) host.ep = host.api->GetEpApi();
+  host.is_roundhouse = host.api && std::string_view(host.api->GetBuildInfoString()).find("Roundhouse") != std::string_view::npos;
   if (!host.ep) {
     fail(ErrorCode::fail, "the runtime is of version {}, expected 1.{} or newer: install a newer one", version, kLeastHostVersion);
   }
