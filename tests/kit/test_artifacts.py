@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import onnx
 import onnx.parser
+import onnxruntime
 import pytest
-from hosts import FAKE, HOSTS, SAMPLE, Vendor, branches, dense, failure, floats, registered, session
+from hosts import FAKE, HOSTS, SAMPLE, Vendor, branches, dense, devices_of, failure, floats, registered, session
 
 import roundhouse
 
@@ -315,13 +316,51 @@ def test_a_compiled_model_lies_beside_its_model_by_default(host, tmp_path):
         assert_right(session(host, SAMPLE, str(tmp_path / "model_ctx.onnx"), {"cache": "0"}), dense)
 
 
-@hosts
-def test_a_provider_that_writes_no_compiled_models_says_so(host, tmp_path):
+def test_nodes_of_a_provider_that_writes_no_compiled_models_stay(tmp_path):
+    host = roundhouse
+    source, beside, target = (tmp_path / name for name in ("model.onnx", "model_ctx.onnx", "made.onnx"))
+    source.write_bytes(dense())
+    with registered(host, FAKE):
+        entries = {"ep.context_enable": "1", "ep.context_file_path": str(beside)}
+        assert_right(session(host, FAKE, str(source), {"claim": "0:100"}, config=entries), dense)
+        assert not beside.exists()
+        options = host.SessionOptions()
+        options.add_provider_for_devices(devices_of(host, FAKE)[:1], {"claim": "0:100"})
+        host.ModelCompiler(options, dense()).compile_to_file(str(target))
+        assert not context_nodes(target)
+        assert_right(session(host, FAKE, str(target), {"claim": "0:100"}), dense)
+        strict = host.OrtCompileApiFlags.ERROR_IF_NO_NODES_COMPILED
+        assert failure(lambda: host.ModelCompiler(options, dense(), flags=strict).compile_to_file(str(tmp_path / "none.onnx")))
+
+
+def test_the_other_host_is_told_that_nothing_is_written(tmp_path):
     (tmp_path / "model.onnx").write_bytes(dense())
     entries = {"ep.context_enable": "1", "ep.context_file_path": str(tmp_path / "model_ctx.onnx")}
-    with registered(host, FAKE):
-        said = failure(lambda: session(host, FAKE, str(tmp_path / "model.onnx"), {"claim": "0:100"}, config=entries))
-    assert f"{FAKE} writes no compiled models" in said and not (tmp_path / "model_ctx.onnx").exists()
+    with registered(onnxruntime, FAKE):
+        said = failure(lambda: session(onnxruntime, FAKE, str(tmp_path / "model.onnx"), {"claim": "0:100"}, config=entries))
+    assert "the provider writes no compiled models: leave 'ep.context_enable' out" in said
+
+
+def test_it_is_said_why_nodes_stay(tmp_path):
+    (tmp_path / "model.onnx").write_bytes(dense())
+    program = WARNED.format(path=sys.path, model=str(tmp_path / "model.onnx"), target=str(tmp_path / "model_ctx.onnx"))
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr
+    assert "stay as they are in the compiled model: the provider writes no compiled models" in said
+
+
+WARNED = """
+import sys
+sys.path[:0] = {path!r}
+from hosts import FAKE, devices_of, registered
+import roundhouse
+
+with registered(roundhouse, FAKE):
+    options = roundhouse.SessionOptions()
+    options.add_session_config_entry("ep.context_enable", "1")
+    options.add_session_config_entry("ep.context_file_path", {target!r})
+    options.add_provider_for_devices(devices_of(roundhouse, FAKE)[:1], {{"claim": "0:100"}})
+    roundhouse.InferenceSession({model!r}, options)
+"""
 
 
 LARGE = 4200  # of a matrix of 67 MiB, which is known by another name than the hash of its bytes

@@ -60,9 +60,6 @@ RegionCompiler::RegionCompiler(const Host& host, std::string provider_name, Regi
 RegionCompiler::Compiled RegionCompiler::compile(const Region& given, const OrtGraph& graph, const OrtNode& unit, Trials& trials) {
   Compiled compiled{nullptr, {nullptr, host_.api->ReleaseNode}};
   if (given.outputs.empty()) return compiled;
-  if (!maker_ && context_.is_written()) {
-    fail(ErrorCode::not_implemented, "{} writes no compiled models: leave 'ep.context_enable' out, or the provider", provider_name_);
-  }
   begin(graph);
   const Region region = provider_.tries_regions() ? sorted_by_name(given) : given;
   const std::vector<NodeId> nodes = region.graph->nodes();
@@ -73,21 +70,28 @@ RegionCompiler::Compiled RegionCompiler::compile(const Region& given, const OrtG
     compiled.executable = trials.take(region);
     if (!compiled.executable) compiled.executable = find_or_compile(region);
   }
-  if (context_.is_written()) {
-    if (artifact.made_by.empty()) {
-      if (maker_->is_open(*compiled.executable)) {
-        fail(ErrorCode::not_implemented,
-             "{} compiles '{}' when runs bring its sizes: give the model known sizes, or leave 'ep.context_enable' out", provider_name_,
-             region.graph->value(region.outputs[0]).name);
-      }
-      artifact = artifact_of(region);
-      artifact.payload = maker_->save(*compiled.executable);
-    }
-    artifact.region = text_of(host_, host_.api->Node_GetName, &unit);
-    compiled.context.reset(context_.write(unit, artifact.to_bytes(), artifact.made_by, model_));
-  }
+  if (context_.is_written()) write_context(region, unit, *compiled.executable, std::move(artifact), compiled);
   compiled.executable = for_order_of(given, region, std::move(compiled.executable));
   return compiled;
+}
+
+// A region that cannot be written stays in the compiled model as the nodes that it was made of. ONNX Runtime wants a node for each.
+void RegionCompiler::write_context(const Region& region, const OrtNode& unit, const Executable& executable, Artifact artifact,
+                                   Compiled& compiled) {
+  const auto stays = [&](std::string_view why) {
+    const std::string& last = region.graph->value(region.outputs[0]).name;
+    if (host_.is_roundhouse) return warn(fmt::format("the nodes up to '{}' stay as they are in the compiled model: {}", last, why));
+    fail(ErrorCode::not_implemented, "{} does not write the region of '{}' into a compiled model: {}: leave 'ep.context_enable' out",
+         provider_name_, last, why);
+  };
+  if (artifact.made_by.empty()) {
+    if (!maker_) return stays("the provider writes no compiled models");
+    if (maker_->is_open(executable)) return stays("they are compiled when runs bring their sizes; a model of known sizes has none such");
+    artifact = artifact_of(region);
+    artifact.payload = maker_->save(executable);
+  }
+  artifact.region = text_of(host_, host_.api->Node_GetName, &unit);
+  compiled.context.reset(context_.write(unit, artifact.to_bytes(), artifact.made_by, model_));
 }
 
 Artifact RegionCompiler::artifact_of(const Region& region) const {

@@ -30,7 +30,7 @@ class RegionCompiler {
 
   struct Compiled {
     std::unique_ptr<Executable> executable;                           ///< null where nobody takes what the region gives
-    std::unique_ptr<OrtNode, void(ORT_API_CALL*)(OrtNode*)> context;  ///< stands for the unit in the compiled model that the session writes
+    std::unique_ptr<OrtNode, void(ORT_API_CALL*)(OrtNode*)> context;  ///< stands for the unit in the compiled model; null: it stays
   };
   /// `trials`: where what was compiled already is taken from. Throws Error.
   Compiled compile(const Region& region, const OrtGraph& graph, const OrtNode& unit, Trials& trials);
@@ -52,6 +52,7 @@ class RegionCompiler {
   std::unique_ptr<Executable> load(const Artifact& artifact, const Region& region);
   std::unique_ptr<Executable> load_compiled(const Region& region, const Node& node, Artifact& artifact);
   Artifact artifact_of(const Region& region) const;
+  void write_context(const Region& region, const OrtNode& unit, const Executable& executable, Artifact artifact, Compiled& compiled);
   void warn(const std::string& sentence) const;
 
   Host host_;
