@@ -1,5 +1,15 @@
 """Roundhouse runs ONNX models. The names and calls are those of the onnxruntime package: ``import roundhouse as ort``."""
 
+import sys
+
+if sys.argv[:1] == ["-m"] and sys.orig_argv[len(sys.orig_argv) - len(sys.argv)].endswith("roundhouse.as_onnxruntime"):
+    # The launcher imports nothing more of the package, and nothing of the working folder, where the program does not look.
+    if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]
+    from roundhouse import as_onnxruntime
+
+    as_onnxruntime.main()
+
 from roundhouse import capi
 from roundhouse._binding import IOBinding
 from roundhouse._compile import ModelCompiler, OrtCompileApiFlags
@@ -67,10 +77,11 @@ from roundhouse._session import InferenceSession
 from roundhouse._shim import install_as_onnxruntime, onnxruntime_path
 from roundhouse._sparse import SparseTensor
 from roundhouse._types import OrtAllocatorType, OrtDeviceMemoryType, OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat
+from roundhouse.capi import onnxruntime_validation
 
 __version__ = get_version_string()
 # Programs read these beside the version: of which package it is, and of which CUDA.
-package_name = "roundhouse"
+package_name = capi.build_and_package_info.package_name
 version = __version__
 cuda_version = ""
 
@@ -146,6 +157,7 @@ __all__ = [
     "has_collective_ops",
     "install_as_onnxruntime",
     "onnxruntime_path",
+    "onnxruntime_validation",
     "preload_dlls",
     "print_debug_info",
     "register_execution_provider_library",

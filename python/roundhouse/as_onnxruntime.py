@@ -1,8 +1,8 @@
 """``python -m roundhouse.as_onnxruntime`` takes what ``python`` takes.
 
 In the program and its children, ``import onnxruntime`` gives Roundhouse. Children that are started with ``-I`` or ``-E``, or without the
-variable PYTHONPATH, are not reached: the program is warned of those that it starts, itself or by the command line of a shell, ``env`` or
-``sudo``.
+variable PYTHONPATH, are not reached: the program gets a RuntimeWarning of those that it starts, itself or by the command line of a shell,
+``env`` or ``sudo``.
 """
 
 import os
@@ -30,8 +30,9 @@ def main() -> None:
     count, letters = children.options(command)
     if children.ignores_environment(letters):
         command = [*command[:count], os.path.join(children.FOLDER, "isolated"), *command[count:]]
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # as it is where its descriptor is closed
+            stream.flush()
     os.execve(sys.executable, [sys.executable, *command], children.environment(os.environ))
 
 

@@ -33,6 +33,7 @@ def folder(tmp_path):
     (tmp_path / "app" / "package").mkdir(parents=True)
     (tmp_path / "app" / "helper.py").write_text("WORD = 'found'\n")
     (tmp_path / "app" / "program.py").write_text(STATE)
+    (tmp_path / "app" / "reader.py").write_text("import beside; print(beside.WORD)\n")
     (tmp_path / "app" / "__main__.py").write_text(STATE)
     (tmp_path / "app" / "package" / "__init__.py").write_text("")
     (tmp_path / "app" / "package" / "__main__.py").write_text(STATE)
@@ -74,6 +75,31 @@ def test_options_before_the_launcher_count(folder):
     plain = outcome(start(["-O", "-W", "error", "-X", "utf8", "app/program.py"], folder))
     for before in (["-O", "-W", "error", "-X", "utf8", *LAUNCHER], ["-OWerror", "-Xutf8", "-mroundhouse.as_onnxruntime"]):
         assert outcome(start([*before, "app/program.py"], folder)) == plain
+
+
+def test_an_empty_entry_of_the_path_is_the_working_folder(folder):
+    (folder / "beside.py").write_text("WORD = 'beside'\n")
+    path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
+    for given in (":" + path, path + ":"):
+        assert check_same(["app/reader.py"], folder, PYTHONPATH=given)[1] == "beside\n"
+
+
+def test_modules_of_the_working_folder_are_not_run(folder):
+    """A program of another folder does not see them."""
+    for name in ("datetime", "inspect", "numbers", "random", "selectors", "shlex", "signal"):
+        (folder / f"{name}.py").write_text("raise SystemExit('run by mistake')\n")
+    assert check_same(["app/program.py"], folder)[0] == 0
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors(folder, closed):
+    (folder / "program.py").write_text("import sys; open('said', 'a').write(f'{sys.stdin is None} {sys.stdout is None} {sys.stderr is None}\\n')\n")
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
+    for launcher in ("", " ".join(LAUNCHER)):
+        command = f"{sys.executable} {launcher} program.py {closed}"
+        assert subprocess.run(command, shell=True, env=env, cwd=folder, timeout=120).returncode == 0
+    plain, launched = (folder / "said").read_text().splitlines()
+    assert launched == plain
 
 
 COMMAND = "import sys; print(sys.argv, __name__, sys.path[0], sorted(k for k in globals() if k[0] != '_')); x = 1"
@@ -234,6 +260,12 @@ COMMANDS = {
     "unset PYTHONPATH\nsh -c 'PYTHON -c pass'": "PYTHONPATH of its environment is ''",
     'PYTHONPATH="/tmp${PYTHONPATH:+:$PYTHONPATH}" PYTHON -c pass': "",
     "A=$(PYTHON -c pass) PYTHON -c pass": "",
+    "echo $(true; PYTHON -I -c pass)": "its option -I leaves PYTHONPATH out",
+    "A=`PYTHON -c pass`; echo '$(PYTHON -I -c pass)'": "",
+    "env -S 'A=1 PYTHON -E -c pass'": "its option -E leaves PYTHONPATH out",
+    "env --unset=PYTHONPATH PYTHON -c pass": "PYTHONPATH of its environment is ''",
+    "timeout 0.5m stdbuf -o0 taskset -c 0 PYTHON -I -c pass": "its option -I leaves PYTHONPATH out",
+    "echo a | xargs -n 1 PYTHON -c pass": "",
     "echo PYTHON -I": "",
     "PYTHON -c pass -I": "",
     "echo 'open": "",

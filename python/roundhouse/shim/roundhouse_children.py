@@ -12,12 +12,16 @@ _WITH_VALUE = {"W", "X"}
 _ENDS_OPTIONS = {"c", "m"}
 _SHELLS = {"bash", "dash", "ksh", "sh", "zsh"}
 #: Words of a shell, and programs, behind which a command follows.
-_BEFORE_COMMANDS = {"!", "{", "command", "do", "else", "exec", "if", "nice", "nohup", "setsid", "then", "time", "until", "while"}
+_BEFORE_COMMANDS = {
+    *("!", "{", "do", "else", "if", "then", "until", "while"),
+    *("chrt", "command", "exec", "ionice", "nice", "nohup", "setsid", "stdbuf", "taskset", "time", "timeout", "xargs"),
+}
 
 
 def environment(given) -> dict[str, str]:
     """A copy of these variables in which PYTHONPATH begins with this folder."""
-    others = [entry for entry in given.get("PYTHONPATH", "").split(os.pathsep) if entry and entry != FOLDER]
+    text = given.get("PYTHONPATH", "")
+    others = [entry for entry in text.split(os.pathsep) if entry != FOLDER] if text else []  # an empty entry is the working folder
     return {**given, "PYTHONPATH": os.pathsep.join([FOLDER, *others])}
 
 
@@ -82,25 +86,50 @@ def _with_assignments(words, variables):
     return words[at:], variables
 
 
+def _without(variables, *names) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if name not in names}
+
+
+def _words_of(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # an open quotation
+        return []
+
+
 def _problem_behind_env(words, variables) -> str | None:
     """Of a command of the programs env and sudo."""
     at = 1
     if os.path.basename(words[0]) == "sudo" and not {"-E", "--preserve-env"} & set(words):
         variables = {}
     while at < len(words) and words[at].startswith("-"):
-        if words[at] in ("-i", "-", "--ignore-environment"):
+        word, value = words[at], words[at + 1] if at + 1 < len(words) else ""
+        if found := re.fullmatch(r"(?:-S|--split-string=)(.+)", word, re.DOTALL):
+            words = [*words[:at], *_words_of(found[1]), *words[at + 1 :]]
+            continue
+        if word in ("-S", "--split-string"):
+            words = [*words[:at], *_words_of(value), *words[at + 2 :]]
+            continue
+        if word in ("-i", "-", "--ignore-environment"):
             variables = {}
-        elif words[at] in ("-u", "--unset") and at + 1 < len(words):
+        elif found := re.fullmatch(r"(?:-u|--unset=)(.+)", word):
+            variables = _without(variables, found[1])
+        elif word in ("-u", "--unset"):
+            variables = _without(variables, value)
             at += 1
-            variables = {name: value for name, value in variables.items() if name != words[at]}
         at += 1
     return _problem_of_command(*_with_assignments(words[at:], variables))
 
 
 def _problem_of_text(text: str, variables) -> str | None:
-    """Of the commands in what a shell is given. What only the shell knows is not seen: outputs of commands, functions, scripts."""
-    if "$(" in text or "`" in text:
+    """Of the commands in what a shell is given. What only the shell knows is not seen: what outputs of commands are, functions, scripts."""
+    if "'" in text and ("$(" in text or "`" in text):
         return None
+    inner = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+    while found := inner.search(text):
+        if problem := _problem_of_text(found[1] or found[2] or "", variables):
+            return problem
+        text = text[: found.start()] + "_" + text[found.end() :]
     lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:
@@ -116,7 +145,7 @@ def _problem_of_text(text: str, variables) -> str | None:
         if not command or command[0] == "export":
             _, variables = _with_assignments(words[bool(command) :], variables)
         elif command[0] == "unset":
-            variables = {name: value for name, value in variables.items() if name not in command}
+            variables = _without(variables, *command)
         elif problem := _problem_of_command(command, own):
             return problem
         words = []
@@ -134,7 +163,7 @@ def _problem_of_command(words, variables) -> str | None:
         return _problem_behind_env(words, variables)
     if name in _BEFORE_COMMANDS:
         at = 1
-        while at < len(words) and re.fullmatch(r"-.*|\d+", words[at]):
+        while at < len(words) and re.fullmatch(r"-.*|[\d.][\w.,-]*", words[at]):  # options, times, sets of processors
             at += 1
         return _problem_of_command(words[at:], variables)
     if name in _SHELLS:
