@@ -41,12 +41,5 @@ def install_as_onnxruntime() -> None:
     else:
         _add_to_path(package, installed)
         _add_to_path(capi, os.path.join(installed, "capi"))
-    sys.modules.update(
-        {
-            "onnxruntime": package,
-            "onnxruntime.capi": capi,
-            "onnxruntime.capi.onnxruntime_pybind11_state": state,
-            "onnxruntime.capi._pybind_state": state,
-            "onnxruntime.capi.onnxruntime_inference_collection": capi.onnxruntime_inference_collection,
-        }
-    )
+    modules = {f"onnxruntime.capi.{name}": getattr(capi, name) for name in capi.__all__}
+    sys.modules.update({"onnxruntime": package, "onnxruntime.capi": capi, **modules})

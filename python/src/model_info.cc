@@ -62,13 +62,13 @@ std::string arg_text(const PyNodeArg& arg) {
 }  // namespace
 
 void bind_model_info(nb::module_& module) {
-  nb::class_<PyNodeArg>(module, "NodeArg", "Name, element type and shape of an input or output. A dimension is a number, a name, or None.")
+  nb::class_<PyNodeArg>(module, "NodeArg", "Name, element type and shape of an input or output. A dimension is a number, a name, or None.", nb::is_weak_referenceable())
       .def_ro("name", &PyNodeArg::name)
       .def_ro("type", &PyNodeArg::type)
       .def_prop_ro("shape", [](const PyNodeArg& arg) { return nb::list(arg.shape); })
       .def("__str__", &arg_text)
       .def("__repr__", &arg_text);
-  nb::class_<PyMetadata>(module, "ModelMetadata", "What a model says of itself.")
+  nb::class_<PyMetadata>(module, "ModelMetadata", "What a model says of itself.", nb::is_weak_referenceable())
       .def_rw("producer_name", &PyMetadata::producer_name)
       .def_rw("graph_name", &PyMetadata::graph_name)
       .def_rw("domain", &PyMetadata::domain)

@@ -158,7 +158,8 @@ void bind_session_fields(nb::class_<SessionSettings>& bound) {
 void bind_session_settings(nb::module_& module) {
   using S = SessionSettings;
   nb::class_<S> bound(module, "SessionOptions",
-                      "What a session is made with: threads, optimization, files, entries of configuration, providers.");
+                      "What a session is made with: threads, optimization, files, entries of configuration, providers.",
+                      nb::is_weak_referenceable());
   bound.def(nb::init<>());
   bind_session_fields(bound);
   bound
@@ -250,7 +251,8 @@ void bind_session_settings(nb::module_& module) {
 void bind_run_settings(nb::module_& module) {
   using R = RunSettings;
   const auto flag = nb::for_setter(nb::arg("value").none());
-  nb::class_<R>(module, "RunOptions", "What a run goes by: a tag, its log, entries of configuration, whether it is to end.")
+  nb::class_<R>(module, "RunOptions", "What a run goes by: a tag, its log, entries of configuration, whether it is to end.",
+                nb::is_weak_referenceable())
       .def(nb::init<>())
       .def_prop_rw(
           "log_severity_level", [](const R& r) { return r.options.GetRunLogSeverityLevel(); },

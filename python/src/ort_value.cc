@@ -121,6 +121,14 @@ PyValue from_numpy_with_type(nb::object array, int number) {
   return value;
 }
 
+/// Another object over the same memory, where that is a tensor's of numbers; else the object.
+nb::object shallow_copy(nb::handle self) {
+  const PyValue& value = nb::cast<const PyValue&>(self);
+  if (!value.value || !value.value.HasValue() || !value.value.IsTensor()) return nb::borrow(self);
+  if (value.value.GetTensorTypeAndShapeInfo().GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) return nb::borrow(self);
+  return nb::cast(PyValue{tensor_over(value), nb::borrow(self)});
+}
+
 void bind_making(nb::class_<PyValue>& type) {
   type.def(
           "__init__",
@@ -148,6 +156,7 @@ void bind_making(nb::class_<PyValue>& type) {
       .def_prop_ro("_ortvalue", [](nb::handle self) { return nb::borrow(self); })
       .def_prop_ro("_numpy_obj", &borrowed_array)
       .def_prop_ro("_session", [](const PyValue&) { return nb::none(); })
+      .def("__copy__", &shallow_copy)
       .def("_get_c_value", [](nb::handle self) { return nb::borrow(self); });
 }
 
@@ -155,7 +164,8 @@ void bind_making(nb::class_<PyValue>& type) {
 
 void bind_ort_value(nb::module_& module) {
   nb::class_<PyValue> type(module, "OrtValue",
-                           "A value of a run: a tensor, sequence, map or optional, in memory of the host or of a device.");
+                           "A value of a run: a tensor, sequence, map or optional, in memory of the host or of a device.",
+                           nb::dynamic_attr(), nb::is_weak_referenceable());
   bind_making(type);
   bind_dlpack(type);
   bind_dlpack_questions(module);

@@ -23,7 +23,6 @@ LEFT_OUT = {
     "get_registered_ep_kernel_defs": "describes that library's own build",
     "get_session_initializer": "gives a SessionObjectInitializer",
     "import_capi_exception": "a variable of the package's file",
-    "onnxruntime_validation": "checks that library's own packages",
     "opkernel": "describes that library's own build",
     "schemadef": "describes that library's own build",
 }

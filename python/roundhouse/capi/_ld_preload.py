@@ -1,0 +1,1 @@
+"""Libraries that have to be loaded before the native module: none."""
