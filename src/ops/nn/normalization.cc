@@ -17,6 +17,7 @@ BatchNormalization BatchNormalization::read(const NodeView& node) {
   } else if (node.opset() >= 14) {
     op.training = node.flag("training_mode");
   } else {
+    op.spatial = node.opset() >= 9 || node.flag("spatial", true);
     op.training = node.opset() < 7 ? !node.flag("is_test") && node.output_count() > 1 : node.output_count() > 1;
   }
   return op;

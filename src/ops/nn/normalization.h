@@ -11,6 +11,7 @@ struct BatchNormalization {
   float epsilon = 1e-5f;
   float momentum = 0.9f;
   bool training = false;  ///< training_mode, or before opset 14 more than one output
+  bool spatial = true;    ///< a parameter for each channel; before opset 9 there may be one for each element of an image
   bool blocked = false;
   bool sum_first = false;  ///< input 5 is added to X
   FusedActivation activation;

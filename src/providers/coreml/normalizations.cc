@@ -47,6 +47,7 @@ Support check_constants(const NodeView& node, int last) {
 Support check_batch_normalization(const NodeView& node) {
   if (Support refusal = check_rank(node, 5)) return refusal;
   if (ops::BatchNormalization::read(node).training) return refuse(RhRefusalCode_ATTRIBUTE, "it is in training");
+  if (!ops::BatchNormalization::read(node).spatial) return refuse(RhRefusalCode_ATTRIBUTE, "it has parameters for each element");
   return check_constants(node, 4);
 }
 

@@ -122,6 +122,7 @@ bool is_open_cubic(const NodeView& node) {
   return std::ranges::any_of(*node.input_type(0).tensor().dims, [](const Dim& dim) { return !dim.is_constant(); }) ||
          std::ranges::any_of(*node.input_type(1).tensor().dims, [](const Dim& dim) { return !dim.is_constant(); });
 }
+bool is_of_elements(const NodeView& node) { return node.opset() < 9 && !node.flag("spatial", true); }
 bool is_flat(const NodeView& node) {
   const auto last = static_cast<int64_t>(node.input_type(0).tensor().dims->size()) - 1;
   const int64_t axis = node.int_or("axis", 1);
@@ -138,6 +139,7 @@ constexpr Wrong kWrong[] = {
     {"Abs", is_unsigned, RhRefusalCode_TYPE, "of numbers without a sign MIGraphX takes the upper half for negative"},
     {"Add And Div Equal Greater Less Mul Or Pow Sub Xor", has_axis, RhRefusalCode_ATTRIBUTE,
      "it has broadcast along an axis, which MIGraphX leaves out of account"},
+    {"BatchNormalization", is_of_elements, RhRefusalCode_ATTRIBUTE, "it has parameters for each element"},
     {"ConvInteger", has_zero_points, RhRefusalCode_ATTRIBUTE, "it has zero points, of which MIGraphX takes account otherwise"},
     {"ConvInteger MatMulInteger", has_uint8, RhRefusalCode_TYPE, "of uint8 MIGraphX gives other results"},
     {"ConvTranspose", adds_output, RhRefusalCode_ATTRIBUTE, "it has output_padding, which MIGraphX fills with nothing"},

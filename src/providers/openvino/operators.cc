@@ -242,6 +242,7 @@ Support check_suppression(const NodeView&) {
 
 /// Of the opsets in which an operator meant something else, what OpenVINO computes by a newer one's rules.
 Support check_batch_norm(const NodeView& node) {
+  if (node.opset() < 9 && !node.flag("spatial", true)) return refuse(RhRefusalCode_ATTRIBUTE, "it has parameters for each element");
   if (node.opset() >= 7 || node.flag("is_test")) return {};
   return refuse(RhRefusalCode_ATTRIBUTE, "it takes the batch's own mean and variance, which OpenVINO leaves out of account");
 }

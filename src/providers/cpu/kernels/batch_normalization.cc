@@ -22,16 +22,21 @@ using ops::kChannelBlock;
 
 constexpr int64_t kPiece = 2048;  // values that stay in the first-level cache while all is done to them: whole blocks
 
-/// x as [batch, channels, inner], or [batch, blocks of channels, inner, channels of a block].
+/// x as [batch, channels, inner], or [batch, blocks of channels, inner, channels of a block]. Where each element of an image has parameters
+/// of its own all are channels.
 struct Sizes {
   int64_t batch, channels, inner;
   bool blocked;
 
-  Sizes(const Shape& x, bool blocked)
+  Sizes(const Shape& x, bool blocked, bool spatial)
       : batch(x.rank() > 0 ? x[0] : 1),
         channels(x.rank() > 1 ? x[1] : 1),
         inner(x.product(std::min(2, x.rank()), x.rank())),
         blocked(blocked) {
+    if (!spatial) {
+      channels *= inner;
+      inner = 1;
+    }
     if (!blocked) return;
     channels *= kChannelBlock;
     inner /= kChannelBlock;
@@ -277,11 +282,11 @@ class BatchNormalizationKernel final : public Kernel {
       return error_status(ErrorCode::invalid_argument, "FusedBatchNormalization: input is {} {}, expected blocks of {} channels",
                           to_string(x.dtype()), x.shape().to_string(), kChannelBlock);
     }
-    const Sizes sizes(x.shape(), op_.blocked);
+    const Sizes sizes(x.shape(), op_.blocked, op_.spatial);
     for (int i = 1; i < 5; ++i) {
       if (!sizes.has(context.input(i).elements())) {
-        return error_status(ErrorCode::invalid_argument, "BatchNormalization: input {} has shape {}, expected {} values, one a channel", i,
-                            context.input(i).shape().to_string(), sizes.channels);
+        return error_status(ErrorCode::invalid_argument, "BatchNormalization: input {} has shape {}, expected {} values, one {}", i,
+                            context.input(i).shape().to_string(), sizes.channels, op_.spatial ? "a channel" : "an element of an image");
       }
     }
     RH_RETURN_IF_ERROR(check_slopes(op_.activation, sizes.channels));

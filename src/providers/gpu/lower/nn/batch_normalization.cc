@@ -7,6 +7,8 @@ namespace rh::gpu {
 
 kit::Support supports_batch_normalization(const NodeView& node) {
   if (ops::BatchNormalization::read(node).training) return kit::refuse(RhRefusalCode_ATTRIBUTE, "it has no kernel for training");
+  if (!ops::BatchNormalization::read(node).spatial)
+    return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of BatchNormalization has parameters a channel");
   if (node.node().outputs.size() > 1) return kit::refuse(RhRefusalCode_ATTRIBUTE, "its kernel of BatchNormalization gives one output");
   if (rank_of(node, 0) < 2) return kit::refuse(RhRefusalCode_SHAPE, "its kernel of BatchNormalization takes ranks from 2 on");
   return require_types(node, 0, kFloats);
