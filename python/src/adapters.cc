@@ -101,7 +101,8 @@ void bind_format(nb::module_& module) {
   const auto set_adapter_version = [](F& f, int32_t version) { f.adapter_version = version; };
   const auto set_model_version = [](F& f, int32_t version) { f.model_version = version; };
   const auto set_parameters = [](F& f, nb::handle parameters) { f.set_parameters(parameters); };
-  nb::class_<F>(module, "AdapterFormat", "A file of LoRA adapters: parameters by name, and versions.", nb::dynamic_attr(), nb::is_weak_referenceable())
+  nb::class_<F>(module, "AdapterFormat", "A file of LoRA adapters: parameters by name, and versions.", nb::dynamic_attr(),
+                nb::is_weak_referenceable())
       .def(
           "__init__", [](F* self, const F* adapter) { new (self) F(adapter ? *adapter : F()); }, nb::arg("adapter").none() = nb::none())
       .def_static("read_adapter", &F::read, nb::arg("file_path"))

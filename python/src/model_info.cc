@@ -62,7 +62,8 @@ std::string arg_text(const PyNodeArg& arg) {
 }  // namespace
 
 void bind_model_info(nb::module_& module) {
-  nb::class_<PyNodeArg>(module, "NodeArg", "Name, element type and shape of an input or output. A dimension is a number, a name, or None.", nb::is_weak_referenceable())
+  nb::class_<PyNodeArg>(module, "NodeArg", "Name, element type and shape of an input or output. A dimension is a number, a name, or None.",
+                        nb::is_weak_referenceable())
       .def_ro("name", &PyNodeArg::name)
       .def_ro("type", &PyNodeArg::type)
       .def_prop_ro("shape", [](const PyNodeArg& arg) { return nb::list(arg.shape); })

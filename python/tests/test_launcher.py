@@ -93,7 +93,9 @@ def test_modules_of_the_working_folder_are_not_run(folder):
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_descriptors(folder, closed):
-    (folder / "program.py").write_text("import sys; open('said', 'a').write(f'{sys.stdin is None} {sys.stdout is None} {sys.stderr is None}\\n')\n")
+    (folder / "program.py").write_text(
+        "import sys; open('said', 'a').write(f'{sys.stdin is None} {sys.stdout is None} {sys.stderr is None}\\n')\n"
+    )
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
     for launcher in ("", " ".join(LAUNCHER)):
         command = f"{sys.executable} {launcher} program.py {closed}"

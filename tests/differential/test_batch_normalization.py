@@ -11,7 +11,12 @@ import roundhouse
 def model(opset, shape, constant, relu):
     rng = np.random.default_rng(len(shape) + opset)
     each = shape[1:]
-    parameters = {"scale": rng.normal(size=each), "shift": rng.normal(size=each), "mean": rng.normal(size=each), "var": rng.uniform(0.5, 2, each)}
+    parameters = {
+        "scale": rng.normal(size=each),
+        "shift": rng.normal(size=each),
+        "mean": rng.normal(size=each),
+        "var": rng.uniform(0.5, 2, each),
+    }
     parameters = {name: np.asarray(value, np.float32) for name, value in parameters.items()}
     nodes = [helper.make_node("BatchNormalization", ["x", *parameters], ["n"], spatial=0, epsilon=1e-3)]
     nodes.append(helper.make_node("Relu" if relu else "Identity", ["n"], ["y"]))

@@ -13,7 +13,7 @@ namespace rh::kit {
 struct Host {
   const OrtApi* api = nullptr;
   const OrtEpApi* ep = nullptr;
-  uint32_t version = 0;         ///< the newest that both sides know
+  uint32_t version = 0;        ///< the newest that both sides know
   bool is_roundhouse = false;  ///< which orders the streams of bodies behind what they take
 };
 
