@@ -92,10 +92,13 @@ def fail_and_run_on(given, fault):
 
 
 @hosts
+@pytest.mark.parametrize("classes", ["0", "1"], ids=["as it is", "classes"])
 @pytest.mark.parametrize("fault", AT_RUN)
-def test_what_fails_as_a_model_runs(host, fault):
+def test_what_fails_as_a_model_runs(host, fault, classes):
     with registered(host, SAMPLE):
-        fail_and_run_on(session(host, SAMPLE, dense(), {"cache": "0"}), fault)
+        given = session(host, SAMPLE, dense(), {"cache": "0", "plan_classes": classes})
+        assert_right(given, dense)  # whose results are not those of the next run
+        fail_and_run_on(given, fault)
         assert_right(session(host, SAMPLE, dense(), {"cache": "0"}), dense)
 
 

@@ -58,17 +58,41 @@ struct Padded {
   std::vector<Tensor> inputs, outputs;
 };
 
-/// The results of a padded run.
+/// A result of a region: what the model calls it, and its sizes.
+struct NamedOutput {
+  std::string name;
+  SymbolicShape dims;
+};
+
+/// The results of a padded run, in tensors that runs before have left. What the vendor gives is held against what a plan's sizes make of it.
 class PaddedOutputs final : public kit::RunOutputs {
  public:
-  explicit PaddedOutputs(std::vector<Tensor>& tensors) : tensors_(tensors) {}
+  PaddedOutputs(std::vector<Tensor>& tensors, std::span<const NamedOutput> outputs, std::vector<Shape> shapes)
+      : tensors_(tensors), outputs_(outputs), shapes_(std::move(shapes)), made_(outputs.size(), false) {}
+
   MutableView make(size_t index, const Shape& shape) override {
-    if (tensors_[index].dtype() != DType::float32 || tensors_[index].shape() != shape) tensors_[index] = Tensor(DType::float32, shape);
-    return MutableView(DType::float32, tensors_[index].shape(), tensors_[index].data<float>());
+    if (index >= tensors_.size()) fail(ErrorCode::ep_fail, "the region has {} outputs, {} was given", tensors_.size(), index);
+    if (!(shape == shapes_[index])) {
+      fail(ErrorCode::ep_fail, "the compiled region gives '{}' the shape {}, expected {}", outputs_[index].name, shape.to_string(),
+           shapes_[index].to_string());
+    }
+    made_[index] = true;
+    Tensor& tensor = tensors_[index];
+    if (tensor.dtype() != DType::float32 || tensor.shape() != shape) tensor = Tensor(DType::float32, shape);
+    return MutableView(DType::float32, tensor.shape(), tensor.data<float>());
+  }
+
+  void check_all_made() const {
+    const auto missing = std::ranges::find(made_, false);
+    if (missing == made_.end()) return;
+    fail(ErrorCode::ep_fail, "the compiled region did not give '{}'", outputs_[static_cast<size_t>(missing - made_.begin())].name);
   }
 
  private:
   std::vector<Tensor>& tensors_;
+  std::span<const NamedOutput> outputs_;
+  std::vector<Shape> shapes_;
+  std::vector<bool> made_;
 };
 
 /// The program of a class, which does not change, and what its runs take turns with.
@@ -86,7 +110,7 @@ struct ClassPlan final : kit::Plan {
 
 class ClassExecutable final : public kit::Executable {
  public:
-  ClassExecutable(std::shared_ptr<const Vendor> vendor, const kit::Region& region, kit::PlanSizes sizes, std::vector<SymbolicShape> outputs)
+  ClassExecutable(std::shared_ptr<const Vendor> vendor, const kit::Region& region, kit::PlanSizes sizes, std::vector<NamedOutput> outputs)
       : sizes_(std::move(sizes)),
         outputs_(std::move(outputs)),
         plans_(kPlanBytes, [vendor = std::move(vendor), region](const kit::PlanClass&) {
@@ -101,10 +125,13 @@ class ClassExecutable final : public kit::Executable {
     const auto lease = plan->leases.take();
     std::vector<TensorView> padded;
     for (size_t i = 0; i < inputs.size(); ++i) padded.push_back(pad(inputs[i], *sizes_.inputs()[i], found.plan.sizes, lease->inputs[i]));
-    PaddedOutputs whole(lease->outputs);
+    std::vector<Shape> shapes;
+    for (const NamedOutput& output : outputs_) shapes.push_back(*sizes_.shape(output.dims, found.plan.sizes));
+    PaddedOutputs whole(lease->outputs, outputs_, std::move(shapes));
     plan->executable.run(padded, whole);
+    whole.check_all_made();
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      kit::copy_common(lease->outputs[i].view(), outputs.make(i, *sizes_.shape(outputs_[i], found.sizes)));
+      kit::copy_common(lease->outputs[i].view(), outputs.make(i, *sizes_.shape(outputs_[i].dims, found.sizes)));
     }
   }
 
@@ -120,7 +147,7 @@ class ClassExecutable final : public kit::Executable {
   }
 
   kit::PlanSizes sizes_;
-  std::vector<SymbolicShape> outputs_;
+  std::vector<NamedOutput> outputs_;
   mutable kit::PlanCache plans_;
 };
 
@@ -134,12 +161,12 @@ std::unique_ptr<kit::Executable> make_class_executable(std::shared_ptr<const Ven
     inputs.push_back(type.dims);
   }
   kit::PlanSizes sizes(std::move(inputs), FixedSymbols(*region.graph).take());
-  std::vector<SymbolicShape> outputs;
+  std::vector<NamedOutput> outputs;
   const std::vector<int64_t> ones(sizes.symbols(), 1);
   for (ValueId id : region.outputs) {
     const TensorType& type = region.graph->value(id).type.tensor();
     if (!type.has_rank() || !sizes.shape(*type.dims, ones)) return nullptr;
-    outputs.push_back(*type.dims);
+    outputs.push_back({region.graph->value(id).name, *type.dims});
   }
   return std::make_unique<ClassExecutable>(std::move(vendor), region, std::move(sizes), std::move(outputs));
 }
