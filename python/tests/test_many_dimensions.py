@@ -166,3 +166,23 @@ def test_feeds():
     )
     array = np.arange(2, dtype=np.float32).reshape((1,) * (MOST - 1) + (2,))
     np.testing.assert_array_equal(roundhouse.InferenceSession(made, providers=CPU).run(None, {"x": array})[0], array)
+
+
+def test_a_declared_type_of_an_inner_value_is_a_hint(tmp_path):
+    """The folded inner value has 70 dimensions, and so has its type in the file that is written."""
+    zeros = helper.make_node("ConstantOfShape", ["shape"], ["a"], value=helper.make_tensor("v", 1, [1], [2.0]))
+    nodes = [
+        zeros,
+        helper.make_node("Add", ["a", "a"], ["b"]),
+        helper.make_node("Size", ["b"], ["s"]),
+        helper.make_node("Add", ["s", "x"], ["y"]),
+    ]
+    value = [helper.make_tensor_value_info(name, 7, []) for name in "xy"]
+    hint = helper.make_tensor_value_info("b", 1, [1] * 70)
+    graph = helper.make_graph(nodes, "g", value[:1], value[1:], [helper.make_tensor("shape", 7, [70], [1] * 70)], value_info=[hint])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    options = roundhouse.SessionOptions()
+    options.graph_optimization_level = roundhouse.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(tmp_path / "saved.onnx")
+    for given in (roundhouse.InferenceSession(model, options), roundhouse.InferenceSession(str(tmp_path / "saved.onnx"))):
+        assert given.run(None, {"x": np.array(4, np.int64)})[0] == 5

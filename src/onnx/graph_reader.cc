@@ -74,7 +74,9 @@ void GraphReader::read_graph(const GraphFields& fields, Scope& scope) {
   types.reserve(fields.value_infos.size() + fields.outputs.size());
   for (const std::vector<NamedMessage>* list : {&fields.value_infos, &fields.outputs}) {
     for (const NamedMessage& info : *list) {
-      if (!type_of_value_info(info.message).empty()) types.insert_or_assign(info.name, info.message);
+      const std::string_view type = type_of_value_info(info.message);
+      if (list == &fields.value_infos && !has_known_rank(type)) continue;  // it is a hint
+      if (!type.empty()) types.insert_or_assign(info.name, info.message);
     }
   }
 

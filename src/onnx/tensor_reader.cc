@@ -301,19 +301,17 @@ Tensor TensorReader::read_fields(const Fields& fields, std::string_view message,
     }
     return read_raw(dtype, fields.dims, fields.raw, alignment);
   }
-  int64_t typed = 0;
+  const int64_t typed = fields.counts[storage], entries = entries_of(dtype, elements);
   for (int i = 0; i < kStorages; ++i) {
-    if (i != storage && fields.counts[i] != 0) {
+    if (i != storage && fields.counts[i] != 0 && typed == 0 && entries != 0) {
       fail(ErrorCode::fail, "a tensor of type {} has its elements in {}, expected them in {} or raw_data", to_string(dtype),
            kStorageName[i], kStorageName[storage]);
     }
-    typed += fields.counts[i];
   }
   if (fields.has_raw && typed == 0 && elements != 0) {
     if (dtype == DType::string) fail(ErrorCode::fail, "a tensor of strings has raw_data, expected string_data");
     fail(ErrorCode::fail, "raw_data has 0 bytes, expected {} for {}{}", bytes, to_string(dtype), fields.dims.to_string());
   }
-  const int64_t entries = entries_of(dtype, elements);
   if (typed != entries) {
     fail(ErrorCode::fail, "{} has {} entries, expected {} for {}{}", kStorageName[storage], typed, entries, to_string(dtype),
          fields.dims.to_string());

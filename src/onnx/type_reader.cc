@@ -129,6 +129,21 @@ DType checked_dtype(int64_t number) {
   return static_cast<DType>(number);
 }
 
+bool has_known_rank(std::string_view bytes) {
+  size_t rank = 0;
+  const auto inside = [](std::string_view message, uint32_t number, const auto& visit) {
+    Wire inner = wire_of(message);
+    while (inner.next()) inner.tag_and_type() == length_delimited(number) ? visit(content(inner)) : inner.skip();
+  };
+  inside(bytes, field::type::tensor, [&](std::string_view tensor) {
+    inside(tensor, field::tensor_type::shape, [&](std::string_view shape) {
+      rank = 0;  // the last one counts
+      inside(shape, field::shape::dim, [&](std::string_view) { ++rank; });
+    });
+  });
+  return rank <= kMaxRank;
+}
+
 ValueType read_type(std::string_view bytes) { return read_nested(bytes, 0); }
 
 }  // namespace rh::onnx

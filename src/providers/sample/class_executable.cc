@@ -64,7 +64,8 @@ struct NamedOutput {
   SymbolicShape dims;
 };
 
-/// The results of a padded run, in tensors that runs before have left. What the vendor gives is held against what a plan's sizes make of it.
+/// The results of a padded run, in tensors that runs before have left. What the vendor gives is held against what a plan's sizes make of
+/// it.
 class PaddedOutputs final : public kit::RunOutputs {
  public:
   PaddedOutputs(std::vector<Tensor>& tensors, std::span<const NamedOutput> outputs, std::vector<Shape> shapes)
