@@ -3,7 +3,7 @@
 
 # Executables that run under the sanitizers: the parts that read untrusted bytes, own memory or share state between threads.
 asan_tests=(base graph ops_schema ops onnx passes partition settings session compute failing_memory providers kit capi fuzz)
-tsan_tests=(base partition session providers)
+tsan_tests=(base partition session providers kit)
 # Executables that an emulator of a 64-bit Arm processor runs.
 arm64_tests=(base passes session compute)
 # Executables that Wine runs.
