@@ -178,6 +178,10 @@ def convolved(**attributes):
     return model_of([node], weights, [tensor("x", (1, 2, 5, 5))], [tensor("y", [None] * 4)])
 
 
+#: Element types of operators whose result has another one than the input.
+RESULTS = {"NonMaxSuppression": TensorProto.INT64, "QuantizeLinear": TensorProto.INT8, "DequantizeLinear": TensorProto.FLOAT}
+
+
 def node_of(op, x, *weights, opset=17, outputs=1, domain="", **attributes):
     """A node of `x` and weights, with `x` itself for its run."""
     names = [f"w{i}" if weight is not None else "" for i, weight in enumerate(weights)]
@@ -186,7 +190,7 @@ def node_of(op, x, *weights, opset=17, outputs=1, domain="", **attributes):
     node = helper.make_node(op, ["x", *names], results, domain=domain, **attributes)
     inputs = [tensor("x", x.shape, helper.np_dtype_to_tensor_dtype(x.dtype))]
     output = onnx.ValueInfoProto(name="y")
-    output.type.tensor_type.elem_type = TensorProto.INT64 if op == "NonMaxSuppression" else inputs[0].type.tensor_type.elem_type
+    output.type.tensor_type.elem_type = RESULTS.get(op, inputs[0].type.tensor_type.elem_type)
     opsets = (("", opset), ("com.microsoft", 1)) if domain else (("", opset),)
     return model_of([node], given, inputs, [output], opsets, ir=10), x
 
@@ -201,6 +205,7 @@ def i(*values):
 
 ROWS = np.ones((2, 1, 3), np.float32)
 IMAGE = np.ones((1, 2, 5, 5), np.float32)
+CODES = np.ones((2, 3), np.int8)
 MICROSOFT = {"domain": "com.microsoft"}
 
 #: Nodes that cannot run as their shapes are, which ONNX Runtime finds when they do.
@@ -226,6 +231,13 @@ IMPOSSIBLE = {
     "SkipLayerNormalization": node_of("SkipLayerNormalization", ROWS, ROWS, f(5), f(5), **MICROSOFT),
     "BiasGelu": node_of("BiasGelu", X, f(5), **MICROSOFT),
     "RotaryEmbedding": node_of("RotaryEmbedding", X, np.zeros((1, 1), np.int64), f(4, 2), f(4, 2), **MICROSOFT),
+    "QuantizeLinear": node_of("QuantizeLinear", X, f(5), np.ones(5, np.int8), axis=1),
+    "QuantizeLinear, rank": node_of("QuantizeLinear", X, f(1, 3), np.ones((1, 3), np.int8)),
+    "QuantizeLinear, axis": node_of("QuantizeLinear", X, f(3), np.ones(3, np.int8), axis=4),
+    "QuantizeLinear, blocks": node_of("QuantizeLinear", X, f(2, 3), np.ones((2, 3), np.int8), opset=21, block_size=2),
+    "DequantizeLinear": node_of("DequantizeLinear", CODES, f(5), np.ones(5, np.int8), axis=1),
+    "DequantizeLinear, zero point": node_of("DequantizeLinear", CODES, f(3), np.ones((1, 3), np.int8)),
+    "DequantizeLinear, blocks": node_of("DequantizeLinear", CODES, f(3), opset=21, block_size=2),
     "Reshape": (reshaped([4, 2], 2), X),
     "Reshape to one dimension": (reshaped([5], 1), X),
     "BatchNormalization 9": (normalized(9), X),

@@ -1,5 +1,6 @@
 #include "ops/quant/quantize_linear.h"
 
+#include "ops/impossible_shapes.h"
 #include "ops/registry.h"
 
 namespace rh::ops {
@@ -11,6 +12,16 @@ DType dtype_attribute(const NodeView& node, std::string_view attribute) {
   return static_cast<DType>(number);
 }
 
+namespace {
+
+int axis_of_scales(const InferenceContext& context, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    fail_when_run(context.node(), "axis is {}, expected a value in [{}, {}] for rank {}", axis, -rank, rank - 1, rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace
+
 void check_scales(InferenceContext& context, int64_t axis, int64_t block_size) {
   const TensorType &x = context.input_tensor(0), &scale = context.input_tensor(1);
   if (context.has_input(2)) {
@@ -19,34 +30,34 @@ void check_scales(InferenceContext& context, int64_t axis, int64_t block_size) {
     // A number and a list of one number mean the same.
     const bool single = ranks && scale.rank() <= 1 && zero_point.rank() <= 1;
     if (ranks && !single && scale.rank() != zero_point.rank()) {
-      context.node().fail("the scale has shape {} and the zero point {}, expected the same", to_string(*scale.dims),
-                          to_string(*zero_point.dims));
+      fail_when_run(context.node(), "the scale has shape {} and the zero point {}, expected the same", to_string(*scale.dims),
+                    to_string(*zero_point.dims));
     }
   }
   if (!x.has_rank() || !scale.has_rank()) return;
   if (block_size == 0) {
-    if (scale.rank() > 1) context.node().fail("the scale has shape {}, expected a number or a list", to_string(*scale.dims));
+    if (scale.rank() > 1) fail_when_run(context.node(), "the scale has shape {}, expected a number or a list", to_string(*scale.dims));
     const bool is_list = scale.rank() == 1 && (*scale.dims)[0].is_constant() && (*scale.dims)[0].value() != 1;
     if (!is_list) return;
-    const Dim& size = (*x.dims)[static_cast<size_t>(context.check_axis("axis", axis, x.rank()))];
+    const Dim& size = (*x.dims)[static_cast<size_t>(axis_of_scales(context, axis, x.rank()))];
     if (size.is_constant() && size.value() != (*scale.dims)[0].value()) {
-      context.node().fail("the scale has {} elements, expected {}: the size of axis {} of {}", (*scale.dims)[0].value(), size.value(), axis,
-                          to_string(*x.dims));
+      fail_when_run(context.node(), "the scale has {} elements, expected {}: the size of axis {} of {}", (*scale.dims)[0].value(),
+                    size.value(), axis, to_string(*x.dims));
     }
     return;
   }
   if (scale.rank() != x.rank()) {
-    context.node().fail("the scale has shape {} and the input {}, expected the same rank with block_size {}", to_string(*scale.dims),
-                        to_string(*x.dims), block_size);
+    fail_when_run(context.node(), "the scale has shape {} and the input {}, expected the same rank with block_size {}",
+                  to_string(*scale.dims), to_string(*x.dims), block_size);
   }
-  const int blocked = context.check_axis("axis", axis, x.rank());
+  const int blocked = axis_of_scales(context, axis, x.rank());
   for (int i = 0; i < x.rank(); ++i) {
     const Dim &size = (*x.dims)[static_cast<size_t>(i)], &scales = (*scale.dims)[static_cast<size_t>(i)];
     if (!size.is_constant() || !scales.is_constant()) continue;
     const int64_t expected = i == blocked ? size.value() / block_size + (size.value() % block_size != 0) : size.value();
     if (scales.value() != expected) {
-      context.node().fail("the scale has shape {}, expected {} along axis {}: the input has shape {} and block_size is {}",
-                          to_string(*scale.dims), expected, i, to_string(*x.dims), block_size);
+      fail_when_run(context.node(), "the scale has shape {}, expected {} along axis {}: the input has shape {} and block_size is {}",
+                    to_string(*scale.dims), expected, i, to_string(*x.dims), block_size);
     }
   }
 }

@@ -21,7 +21,8 @@ void infer(const QuantizeLinear& op, InferenceContext& context);
 /// Element type that an attribute names by its number, undefined for 0 or absence; throws Error{invalid_graph} for a number that is none.
 DType dtype_attribute(const NodeView& node, std::string_view attribute);
 
-/// Refuses scales (input 1) and zero points (input 2) that cannot go with the shape of input 0. Per tensor, per axis or in blocks.
+/// Refuses scales (input 1) and zero points (input 2) that cannot go with the shape of input 0: per tensor, per axis or in blocks. Throws
+/// ShapeError.
 void check_scales(InferenceContext& context, int64_t axis, int64_t block_size);
 
 }  // namespace rh::ops
