@@ -59,6 +59,39 @@ struct OwnedAllocator : OrtAllocator {
   OrtMemoryInfo info;
 };
 
+/// Functions that came with later versions of the interface fall back on those that were always there.
+struct ForwardingAllocator : OrtAllocator {
+  ForwardingAllocator(const OrtMemoryInfo& memory, OrtAllocator& target, std::shared_ptr<const void> needed)
+      : OrtAllocator{}, info(memory), to(target), kept(std::move(needed)) {
+    version = ORT_API_VERSION;
+    Alloc = alloc;
+    Free = [](OrtAllocator* self, void* memory) { own(self).to.Free(&own(self).to, memory); };
+    Info = [](const OrtAllocator* self) -> const OrtMemoryInfo* { return &static_cast<const ForwardingAllocator*>(self)->info; };
+    Reserve = [](OrtAllocator* self, size_t size) {
+      OrtAllocator& target = own(self).to;
+      return target.version >= 18 && target.Reserve ? target.Reserve(&target, size) : target.Alloc(&target, size);
+    };
+    GetStats = [](const OrtAllocator* self, OrtKeyValuePairs** out) {
+      const OrtAllocator& target = static_cast<const ForwardingAllocator*>(self)->to;
+      return target.version >= 23 && target.GetStats ? target.GetStats(&target, out) : no_stats(self, out);
+    };
+    const auto on_stream = [](OrtAllocator* self, size_t size, OrtSyncStream* stream) {
+      return own(self).to.AllocOnStream(&own(self).to, size, stream);
+    };
+    if (target.version >= 23 && target.AllocOnStream) AllocOnStream = on_stream;
+    Shrink = [](OrtAllocator* self) -> OrtStatus* {
+      OrtAllocator& target = own(self).to;
+      return target.version >= 25 && target.Shrink ? target.Shrink(&target) : nullptr;
+    };
+  }
+  static ForwardingAllocator& own(OrtAllocator* self) { return *static_cast<ForwardingAllocator*>(self); }
+  static void* ORT_API_CALL alloc(OrtAllocator* self, size_t size) { return own(self).to.Alloc(&own(self).to, size); }
+
+  OrtMemoryInfo info;
+  OrtAllocator& to;
+  std::shared_ptr<const void> kept;
+};
+
 OrtAllocator& default_allocator() {
   static constinit ForkOnce<OrtAllocator> allocator;
   return allocator.get(host_functions);
@@ -66,10 +99,16 @@ OrtAllocator& default_allocator() {
 
 OrtAllocator* new_host_allocator(const OrtMemoryInfo& info) { return new OwnedAllocator(info); }
 
+OrtAllocator* new_forwarding_allocator(const OrtMemoryInfo& info, OrtAllocator& to, std::shared_ptr<const void> kept) {
+  return new ForwardingAllocator(info, to, std::move(kept));
+}
+
 void release_allocator(OrtAllocator* allocator) {
   if (!allocator || allocator == &default_allocator()) return;
   if (allocator->Alloc == alloc_host) {
     delete static_cast<OwnedAllocator*>(allocator);
+  } else if (allocator->Alloc == ForwardingAllocator::alloc) {
+    delete static_cast<ForwardingAllocator*>(allocator);
   } else {
     release_arena_allocator(allocator);
   }

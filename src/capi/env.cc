@@ -176,7 +176,7 @@ OrtStatus* ORT_API_CALL CreateAndRegisterAllocatorV2(OrtEnv* env, const char* pr
       OrtKeyValuePairs options;
       for (size_t i = 0; i < count; ++i) options.set(&checked(keys[i], "keys[i]"), &checked(values[i], "values[i]"));
       const plugin::ArenaChoice arena{info->allocator_type == OrtArenaAllocator || settings, abi::arena_settings(settings)};
-      libraries_of(target).library_of(*device)->create_shared_allocator(*device, OrtDeviceMemoryType_DEFAULT, &options, arena);
+      libraries_of(target).create_shared_allocator(*device, OrtDeviceMemoryType_DEFAULT, &options, arena);
       return;
     }
     fail(ErrorCode::invalid_argument, "no registered provider is called '{}' and has the memory '{}'", name,

@@ -145,14 +145,14 @@ OrtStatus* ORT_API_CALL CreateSharedAllocator(OrtEnv* env, const OrtEpDevice* de
                                               OrtAllocatorType allocator_type, const OrtKeyValuePairs* options, OrtAllocator** out) {
   return guard([&] {
     const OrtEpDevice& source = device_of(device);
-    const auto library = libraries_of(checked(env, "env")).library_of(source);
-    OrtAllocator* allocator = library->create_shared_allocator(source, type, options, arena_choice(allocator_type, options));
+    OrtAllocator* allocator =
+        libraries_of(checked(env, "env")).create_shared_allocator(source, type, options, arena_choice(allocator_type, options));
     if (out) *out = allocator;
   });
 }
 
 OrtStatus* ORT_API_CALL ReleaseSharedAllocator(OrtEnv* env, const OrtEpDevice* device, OrtDeviceMemoryType type) {
-  return guard([&] { libraries_of(checked(env, "env")).library_of(device_of(device))->release_shared_allocator(*device, type); });
+  return guard([&] { libraries_of(checked(env, "env")).release_shared_allocator(device_of(device), type); });
 }
 
 OrtStatus* ORT_API_CALL CreateSyncStreamForEpDevice(const OrtEpDevice* device, const OrtKeyValuePairs* options, OrtSyncStream** out) {

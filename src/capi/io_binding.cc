@@ -55,13 +55,15 @@ Status run_once(OrtSession& session, const OrtRunOptions* options, OrtIoBinding&
     if (output.bound || (reuse && output.value.value.is_tensor())) outputs[i] = output.value.value;
   }
   RunOptions run = run_options(options);
-  for (const OrtIoBinding::Output& output : binding.outputs) run.stay_on_device.push_back(output.stays);
+  for (const OrtIoBinding::Output& output : binding.outputs) run.stay_on_device.push_back(!output.device.is_host());
   RH_RETURN_IF_ERROR(session_of(&session).run(run, input_names, inputs, output_names, outputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
     OrtValue& value = binding.outputs[i].value;
-    value.value = std::move(outputs[i]);
-    if (binding.outputs[i].bound || !value.value.is_tensor() || value.value.tensor().device().is_host()) continue;
-    if (const OrtMemoryInfo* info = memory_info_of(*session.env, value.value.tensor().device())) {
+    const bool bound = binding.outputs[i].bound;
+    const Device wanted = binding.outputs[i].device;
+    value.value = bound || wanted.is_host() ? std::move(outputs[i]) : session_of(&session).move_output(output_names[i], outputs[i], wanted);
+    if (bound || !value.value.is_tensor() || value.value.tensor().device().is_host()) continue;
+    if (const OrtMemoryInfo* info = memory_info_of(session, value.value.tensor().device())) {
       value.memory = std::make_shared<const OrtMemoryInfo>(*info);
     }
   }
@@ -116,11 +118,10 @@ OrtStatus* ORT_API_CALL BindOutputToDevice(OrtIoBinding* binding, const char* na
   return guard([&] {
     OrtIoBinding& target = binding_of(binding);
     const Device device = abi::device_of(checked(info, "mem_info_ptr"));
-    const auto made = session_of(target.session).output_devices();
-    if (!device.is_host() && std::ranges::find(made, device) == made.end()) {
+    if (!device.is_host() && !session_of(target.session).provider_on(device)) {
       fail(ErrorCode::invalid_argument, "output '{}': no provider of the session has memory '{}'", &checked(name, "name"), info->name);
     }
-    bind_output(target, {&checked(name, "name"), OrtValue(), false, !device.is_host()});
+    bind_output(target, {&checked(name, "name"), OrtValue(), false, device});
   });
 }
 
@@ -173,11 +174,11 @@ void ORT_API_CALL ClearBoundOutputs(OrtIoBinding* binding) {
 }
 
 OrtStatus* ORT_API_CALL SynchronizeBoundInputs(OrtIoBinding* binding) {
-  return guard([&] { return session_of(binding_of(binding).session).synchronize(); });
+  return guard([&] { return session_of(binding_of(binding).session).synchronize_inputs(); });
 }
 
 OrtStatus* ORT_API_CALL SynchronizeBoundOutputs(OrtIoBinding* binding) {
-  return guard([&] { return session_of(binding_of(binding).session).synchronize(); });
+  return guard([&] { return session_of(binding_of(binding).session).synchronize_outputs(); });
 }
 
 }  // namespace rh::capi

@@ -167,17 +167,19 @@ std::string find_plugin_provider(const OrtEnv& env, std::string_view name, bool 
   return std::string(known->name);
 }
 
-const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device) {
-  const auto devices = env.ep_devices();
+const OrtEpDevice* ep_device_of(const OrtSession& session, Device device) {
+  const auto devices = session.env->ep_devices();
   if (device.is_host()) return devices.front();
-  const auto at =
-      std::ranges::find_if(devices, [&](const OrtEpDevice* d) { return d->device_memory && abi::device_of(*d->device_memory) == device; });
+  const std::shared_ptr<Provider> provider = session_of(&session).provider_on(device);
+  const auto has = [&](const OrtEpDevice* d) { return d->device_memory && abi::device_of(*d->device_memory) == device; };
+  auto at = std::ranges::find_if(devices, [&](const OrtEpDevice* d) { return has(d) && provider && d->ep_name == provider->name(); });
+  if (at == devices.end()) at = std::ranges::find_if(devices, has);
   return at == devices.end() ? nullptr : *at;
 }
 
-const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device) {
+const OrtMemoryInfo* memory_info_of(const OrtSession& session, Device device) {
   if (device.is_host()) return &abi::host_memory_info(OrtArenaAllocator);
-  const OrtEpDevice* owner = ep_device_of(env, device);
+  const OrtEpDevice* owner = ep_device_of(session, device);
   return owner ? owner->device_memory : nullptr;
 }
 

@@ -28,10 +28,10 @@ void append_provider(OrtSessionOptions& options, std::string_view name, std::str
 /// Throws the same.
 void check_enabled(std::string_view name, std::string_view short_name);
 
-/// The environment's name of a memory, and the provider's device that has it (the CPU's of host memory); null where no registered provider
-/// declared it.
-const OrtMemoryInfo* memory_info_of(const OrtEnv& env, Device device);
-const OrtEpDevice* ep_device_of(const OrtEnv& env, Device device);
+/// The environment's name of a memory, and the provider's device that has it (the CPU's of host memory): of providers with equal memory,
+/// the session's. Null where no registered provider declared it.
+const OrtMemoryInfo* memory_info_of(const OrtSession& session, Device device);
+const OrtEpDevice* ep_device_of(const OrtSession& session, Device device);
 
 /// What the session layer is to make of providers that the options name by devices, by a policy, or by the name of a plugin's provider.
 void choose_plugins(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options);

@@ -8,6 +8,7 @@
 #include "capi/guard.h"
 #include "capi/plugins.h"
 #include "capi/table.h"
+#include "providers/plugin/kernel_context.h"
 
 OrtSession::OrtSession(const OrtEnv& environment) : env(&environment) { rh::abi::retain_env(env); }
 
@@ -92,14 +93,24 @@ OrtStatus* name_of(const ValueInfo& info, OrtAllocator* allocator, char** out) {
   return nullptr;
 }
 
+/// The session's own of a device's memory, and the shared one of host memory that a device reaches; null where there is none.
+OrtAllocator* device_allocator(const OrtSession& session, const OrtMemoryInfo& info) {
+  if (info.is_host()) return libraries_of(*session.env).shared_allocator(info);
+  const std::shared_ptr<Provider> provider = session_of(&session).provider_on(abi::device_of(info));
+  const auto* places = dynamic_cast<const plugin::PlaceOfKernels*>(provider.get());
+  if (!places) return nullptr;
+  const plugin::KernelPlace place = places->kernel_place();
+  return abi::new_forwarding_allocator(*place.memory, *place.allocator, provider);
+}
+
 /// One answer for each input or output.
 template <typename T>
 void fill(const OrtSession* session, const std::vector<Device>& (Session::*places)() const, const char* what,
-          const T* (*answer)(const OrtEnv&, Device), const T** out, size_t room) {
+          const T* (*answer)(const OrtSession&, Device), const T** out, size_t room) {
   const std::vector<Device>& devices = (session_of(session).*places)();
   if (room < devices.size()) fail(ErrorCode::invalid_argument, "room for {} {} was given; the model has {}", room, what, devices.size());
   checked_array(out, devices.size(), what);
-  for (size_t i = 0; i < devices.size(); ++i) out[i] = answer(*session->env, devices[i]);
+  for (size_t i = 0; i < devices.size(); ++i) out[i] = answer(*session, devices[i]);
 }
 
 }  // namespace
@@ -171,11 +182,9 @@ OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemo
   return guard([&] {
     session_of(session);
     OrtAllocator*& result = checked(out, "out");
-    if (OrtAllocator* shared = checked(info, "mem_info").is_host() ? nullptr : libraries_of(*session->env).shared_allocator(*info)) {
-      result = shared;
-      return;
-    }
-    if (info->device != abi::host_memory_info().device) {
+    if (checked(info, "mem_info").device != abi::host_memory_info().device) {
+      result = device_allocator(*session, *info);
+      if (result) return;
       fail(ErrorCode::invalid_argument, "the session has no allocator for memory '{}'", info->name);
     }
     const SessionOptions& options = session_of(session).options();

@@ -63,9 +63,9 @@ struct OrtIoBinding {
   };
   struct Output {
     std::string name;
-    OrtValue value;      ///< bound, or given by the last run
-    bool bound = false;  ///< by the caller; otherwise runs allocate it, and runs of the same input shapes write into the same memory
-    bool stays = false;  ///< on the device that makes it
+    OrtValue value;          ///< bound, or given by the last run
+    bool bound = false;      ///< by the caller; otherwise runs allocate it, and runs of the same input shapes write into the same memory
+    rh::Device device = {};  ///< where the result is to lie; of one that is not bound
   };
 
   OrtSession* session = nullptr;

@@ -282,6 +282,43 @@ struct Session::Impl {
     return {};
   }
 
+  /// A copy of an input or output in another memory.
+  Value moved(std::string_view what, std::string_view name, const Tensor& given, Device wanted, std::atomic<int64_t>& counter) {
+    const auto& providers = compiled.providers;
+    const int owner = find_owner(providers, wanted);
+    DataTransfer* transfer = find_transfer(providers, given.device(), wanted);
+    if (!transfer || (owner < 0 && !wanted.is_host())) {
+      fail(ErrorCode::invalid_argument, "{} '{}' is on {}, expected on {} or in another memory that a provider of the session copies from",
+           what, name, given.device().to_string(), wanted.to_string());
+    }
+    Tensor there = wanted.is_host() ? Tensor(given.dtype(), given.shape())
+                                    : device_tensor(providers[static_cast<size_t>(owner)], given.dtype(), given.shape());
+    if (const Status status = transfer->copy(given, there, nullptr); !status.ok()) {
+      fail(status.code(), "copying {} '{}' to {}: {}", what, name, wanted.to_string(), status.message());
+    }
+    counter.fetch_add(1, std::memory_order_relaxed);
+    copies.bytes.fetch_add(static_cast<int64_t>(given.bytes()), std::memory_order_relaxed);
+    return there;
+  }
+
+  /// Of providers whose memory one of the values, `slots`, lies in, or that alone take or give it.
+  template <typename SlotsOf>
+  Status synchronize(std::span<const int32_t> slots, const SlotsOf& slots_of) {
+    const Plan& plan = *compiled.plan;
+    const auto uses = [&](const Step& step, int32_t slot) { return std::ranges::find(slots_of(step), slot) != slots_of(step).end(); };
+    for (const auto& provider : compiled.providers) {
+      const Device own = provider->device();
+      const auto works_on = [&](int32_t slot) {
+        if (!own.is_host() && plan.device_of(slot) == own) return true;
+        const auto is_other = [&](const Step& step) { return step.provider != provider->name() && !own.is_host() && uses(step, slot); };
+        const auto is_its = [&](const Step& step) { return step.provider == provider->name() && uses(step, slot); };
+        return std::ranges::any_of(plan.steps, is_its) && std::ranges::none_of(plan.steps, is_other);
+      };
+      if (std::ranges::any_of(slots, works_on)) RH_RETURN_IF_ERROR(provider->synchronize());
+    }
+    return {};
+  }
+
   Status run(RunState& state, const RunOptions& run_options, Profiler* trace, std::span<const char* const> input_names,
              std::span<const Value* const> values, std::span<const char* const> output_names, std::span<Value> results) {
     RH_RETURN_IF_ERROR(signature.feed(state, input_names, values));
@@ -423,24 +460,19 @@ Value Session::place_input(std::string_view name, const Value& value) {
   const auto input = std::ranges::find(impl_->compiled.signature.inputs, name, &ValueInfo::name);
   if (input == impl_->compiled.signature.inputs.end() || !value.is_tensor() || value.tensor().dtype() == DType::string) return value;
   const Device wanted = impl_->input_devices[static_cast<size_t>(input - impl_->compiled.signature.inputs.begin())];
-  const Tensor& given = value.tensor();
-  if (given.device() == wanted) return value;
+  if (value.tensor().device() == wanted) return value;
   if (const Status fits = check_input(*input, value); !fits.ok()) fail(fits.code(), "{}", fits.message());
-  const auto& providers = impl_->compiled.providers;
-  const int owner = find_owner(providers, wanted);
-  Tensor there = wanted.is_host() ? Tensor(given.dtype(), given.shape())
-                                  : device_tensor(providers[static_cast<size_t>(owner)], given.dtype(), given.shape());
-  DataTransfer* transfer = find_transfer(providers, given.device(), wanted);
-  if (!transfer) {
-    fail(ErrorCode::invalid_argument, "input '{}' is on {}, expected on {} or in another memory that a provider of the session copies from",
-         name, given.device().to_string(), wanted.to_string());
-  }
-  if (const Status status = transfer->copy(given, there, nullptr); !status.ok()) {
-    fail(status.code(), "copying input '{}' to {}: {}", name, wanted.to_string(), status.message());
-  }
-  impl_->copies.inputs.fetch_add(1, std::memory_order_relaxed);
-  impl_->copies.bytes.fetch_add(static_cast<int64_t>(given.bytes()), std::memory_order_relaxed);
-  return there;
+  return impl_->moved("input", name, value.tensor(), wanted, impl_->copies.inputs);
+}
+
+Value Session::move_output(std::string_view name, const Value& value, Device device) {
+  if (!value.is_tensor() || value.tensor().dtype() == DType::string || value.tensor().device() == device) return value;
+  return impl_->moved("output", name, value.tensor(), device, impl_->copies.outputs);
+}
+
+std::shared_ptr<Provider> Session::provider_on(Device device) const {
+  const int owner = device.is_host() ? -1 : find_owner(impl_->compiled.providers, device);
+  return owner < 0 ? nullptr : impl_->compiled.providers[static_cast<size_t>(owner)];
 }
 
 const std::vector<ValueInfo>& Session::inputs() const { return impl_->compiled.signature.inputs; }
@@ -486,17 +518,18 @@ SessionStatistics Session::statistics() const {
   return statistics;
 }
 
-Status Session::synchronize() {
-  std::vector<std::string_view> used;
-  const std::function<void(const Plan&)> add = [&](const Plan& plan) {
-    for (const Step& step : plan.steps) used.push_back(step.provider);
-    for (const auto& subplan : plan.subplans) add(*subplan);
-  };
-  add(*impl_->compiled.plan);
-  for (const auto& provider : impl_->compiled.providers) {
-    if (std::ranges::find(used, provider->name()) != used.end()) RH_RETURN_IF_ERROR(provider->synchronize());
-  }
-  return {};
+Status Session::synchronize_inputs() {
+  const Plan& plan = *impl_->compiled.plan;
+  return impl_->synchronize({plan.inputs.data(), static_cast<size_t>(plan.graph_inputs)}, [&](const Step& step) {
+    return std::span(plan.step_inputs).subspan(static_cast<size_t>(step.first_input), static_cast<size_t>(step.input_count));
+  });
+}
+
+Status Session::synchronize_outputs() {
+  const Plan& plan = *impl_->compiled.plan;
+  return impl_->synchronize(plan.outputs, [&](const Step& step) {
+    return std::span(plan.step_outputs).subspan(static_cast<size_t>(step.first_output), static_cast<size_t>(step.output_count));
+  });
 }
 
 void Session::set_provider_options(const std::map<std::string, std::string>& options) {

@@ -88,6 +88,11 @@ class Session {
   /// The value where run() takes input `name`: as it is, or, from another memory, a copy made now and counted. Throws Error.
   Value place_input(std::string_view name, const Value& value);
 
+  /// The value on this device: as it is, or a copy made now and counted. Throws Error where no provider of the session copies it there.
+  Value move_output(std::string_view name, const Value& value, Device device);
+
+  /// The provider of the session that has this device; null for one of the host, or of nobody.
+  std::shared_ptr<Provider> provider_on(Device device) const;
   /// Names of the providers in use, in order of preference.
   const std::vector<std::string>& providers() const;
   /// Those that were asked for and that it goes on without, as "roundhouse.fallback" allows.
@@ -111,8 +116,10 @@ class Session {
   /// What a run takes, before it: see forecast_memory. Throws Error{invalid_argument}.
   MemoryForecast forecast(std::span<const InputShape> shapes, std::span<const std::pair<std::string, int64_t>> symbols) const;
 
-  /// Lets the providers that have nodes wait until all that was submitted to their devices is done.
-  Status synchronize();
+  /// Lets the providers that take the model's inputs where they lie, or that make its outputs, wait until all that was submitted to their
+  /// devices is done.
+  Status synchronize_inputs();
+  Status synchronize_outputs();
 
   /// Gives options that may change while the session lives to its providers; those that know none of them go on as before.
   void set_provider_options(const std::map<std::string, std::string>& options);

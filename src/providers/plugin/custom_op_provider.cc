@@ -79,7 +79,7 @@ class OpSet {
 };
 
 /// A provider with kernels of custom operators beside its own.
-class ExtendedProvider final : public Provider {
+class ExtendedProvider final : public Provider, public PlaceOfKernels {
  public:
   ExtendedProvider(std::shared_ptr<Provider> inner, std::shared_ptr<const OpSet> ops)
       : inner_(std::move(inner)), ops_(std::move(ops)), is_first_(inner_->name() == kCpu) {}
@@ -89,6 +89,10 @@ class ExtendedProvider final : public Provider {
   Allocator& allocator() const override { return inner_->allocator(); }
   DataTransfer* transfer() const override { return inner_->transfer(); }
   std::unique_ptr<Stream> make_stream() const override { return inner_->make_stream(); }
+  KernelPlace kernel_place() const override {
+    const auto* places = dynamic_cast<const PlaceOfKernels*>(inner_.get());
+    return places ? places->kernel_place() : KernelPlace{};
+  }
 
   /// The CPU computes custom operators before those that it knows by the same name; other providers may take or compile them themselves.
   Capability capability(const Graph& graph, std::span<const NodeId> candidates) override {
@@ -119,8 +123,7 @@ class ExtendedProvider final : public Provider {
     const CustomOp* op = ops_->find(NodeView(graph, node), name());
     if (!op) return inner_->make_kernel(graph, node, context);
     try {
-      const auto* places = dynamic_cast<const PlaceOfKernels*>(inner_.get());
-      KernelPlace place = places ? places->kernel_place() : KernelPlace{};
+      KernelPlace place = kernel_place();
       place.host_inputs = op->host_inputs(node.inputs.size());
       return std::make_unique<KeptKernel>(op->make_kernel(graph, node, ops_->host(), std::move(place)), ops_);
     } catch (Error& error) {

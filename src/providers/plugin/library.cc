@@ -25,6 +25,11 @@ std::string_view remedy_for(std::string_view reason) {
   return "give the path of a shared library built for this system";
 }
 
+/// Of which memory it is, whatever its name and alignment.
+bool is_memory(const OrtMemoryDevice& a, const OrtMemoryDevice& b) {
+  return a.type == b.type && a.memory == b.memory && a.vendor_id == b.vendor_id && a.device_id == b.device_id;
+}
+
 const char* text_or(const char* text, const char* otherwise) { return text && *text ? text : otherwise; }
 
 }  // namespace
@@ -190,14 +195,14 @@ Library::SharedAllocator::~SharedAllocator() {
   tell([&] { factory.ReleaseAllocator(&factory, &raw); });
 }
 
-std::vector<std::shared_ptr<const Library::SharedAllocator>>::iterator Library::find_shared(const OrtEpDevice& device,
-                                                                                            OrtDeviceMemoryType type) {
-  return std::ranges::find_if(shared_, [&](const auto& shared) { return shared->device == &device && shared->type == type; });
+std::vector<std::shared_ptr<const Library::SharedAllocator>>::iterator Library::find_shared(const OrtMemoryInfo& info) {
+  return std::ranges::find_if(shared_,
+                              [&](const auto& shared) { return is_memory(memory_of(*shared->device, shared->type)->device, info.device); });
 }
 
-std::shared_ptr<const Library::SharedAllocator> Library::find_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type) {
+std::shared_ptr<const Library::SharedAllocator> Library::find_shared_allocator(const OrtMemoryInfo& info) {
   const std::lock_guard lock(mutex_);
-  const auto known = find_shared(device, type);
+  const auto known = find_shared(info);
   return known == shared_.end() ? nullptr : *known;
 }
 
@@ -207,8 +212,8 @@ OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDev
   if (!info) fail(ErrorCode::invalid_argument, "the device of '{}' has no memory of this kind", device.ep_name);
   OrtEpFactory& factory = *device.factory;
   const std::lock_guard lock(mutex_);
-  const auto known = find_shared(device, type);
-  if (known != shared_.end() && !options && !choice.wanted) return (*known)->handle();
+  const auto known = find_shared(*info);
+  if (known != shared_.end() && (*known)->device == &device && !options && !choice.wanted) return (*known)->handle();
   if (!RH_HAS(factory, 23, CreateAllocator) || !RH_HAS(factory, 23, ReleaseAllocator)) {
     fail(ErrorCode::not_implemented, "provider '{}' makes no allocators", device.ep_name);
   }
@@ -227,10 +232,12 @@ OrtAllocator* Library::create_shared_allocator(const OrtEpDevice& device, OrtDev
   return shared->handle();
 }
 
-void Library::release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type) {
+bool Library::release_shared_allocator(const OrtMemoryInfo& info) {
   const std::lock_guard lock(mutex_);
-  const auto known = find_shared(device, type);
-  if (known != shared_.end()) shared_.erase(known);
+  const auto known = find_shared(info);
+  if (known == shared_.end()) return false;
+  shared_.erase(known);
+  return true;
 }
 
 void Library::release_factories() {
@@ -283,7 +290,13 @@ void Libraries::add(std::string_view name, const PathChar* path, const OrtApiBas
   if (has(name)) fail(ErrorCode::fail, "a provider library is registered as '{}' already", name);
   auto library = std::make_shared<Library>(std::string(name), path, api, logger, env_.hardware_devices(),
                                            time_limit_of(read_environment_settings(env_.config.pairs()).plugin_timeout_ms));
-  env_.add_ep_devices(library->take_devices());
+  auto devices = library->take_devices();
+  for (const auto& device : devices) {
+    for (const OrtMemoryInfo* info : {device->device_memory, device->host_accessible_memory}) {
+      if (info) note_released(*info, false);
+    }
+  }
+  env_.add_ep_devices(std::move(devices));
   const std::lock_guard lock(mutex_);
   libraries_.push_back(std::move(library));
 }
@@ -330,17 +343,53 @@ std::string Libraries::library_without_devices(std::string_view ep_name) const {
   return {};
 }
 
-OrtAllocator* Libraries::shared_allocator(const OrtMemoryInfo& info) const {
-  const auto same = [&](const OrtMemoryInfo* own) {
-    return own && own->device.type == info.device.type && own->device.memory == info.device.memory &&
-           own->device.vendor_id == info.device.vendor_id && own->device.device_id == info.device.device_id;
-  };
+bool Libraries::note_released(const OrtMemoryInfo& info, bool released) {
+  const std::lock_guard lock(mutex_);
+  const bool was = std::erase_if(released_, [&](const OrtMemoryDevice& memory) { return is_memory(memory, info.device); }) > 0;
+  if (released) released_.push_back(info.device);
+  return was;
+}
+
+OrtAllocator* Libraries::shared_allocator(const OrtMemoryInfo& info) {
+  for (const auto& library : list()) {
+    if (const auto made = library->find_shared_allocator(info)) return made->handle();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::any_of(released_, [&](const OrtMemoryDevice& memory) { return is_memory(memory, info.device); })) return nullptr;
+  }
   for (const OrtEpDevice* device : env_.ep_devices()) {
     for (const OrtDeviceMemoryType type : {OrtDeviceMemoryType_DEFAULT, OrtDeviceMemoryType_HOST_ACCESSIBLE}) {
-      if (device->factory && same(memory_of(*device, type))) return library_of(*device)->create_shared_allocator(*device, type, nullptr);
+      const OrtMemoryInfo* own = device->factory ? memory_of(*device, type) : nullptr;
+      if (own && is_memory(own->device, info.device)) return library_of(*device)->create_shared_allocator(*device, type, nullptr);
     }
   }
   return nullptr;
+}
+
+OrtAllocator* Libraries::create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options,
+                                                 const ArenaChoice& arena) {
+  const auto library = library_of(device);
+  if (const OrtMemoryInfo* info = memory_of(device, type)) {
+    for (const auto& other : list()) {
+      if (other != library) other->release_shared_allocator(*info);
+    }
+    note_released(*info, false);
+  }
+  return library->create_shared_allocator(device, type, options, arena);
+}
+
+void Libraries::release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type) {
+  const auto library = library_of(device);
+  const OrtMemoryInfo* info = memory_of(device, type);
+  if (!info) fail(ErrorCode::invalid_argument, "the device of '{}' has no memory of this kind", device.ep_name);
+  bool released = false;
+  for (const auto& any : list()) released = any->release_shared_allocator(*info) || released;
+  // One that nobody has asked for yet is there as well.
+  if (note_released(*info, true) && !released) {
+    fail(ErrorCode::invalid_argument, "the shared allocator of memory '{}' was released before; CreateSharedAllocator makes another",
+         info->name);
+  }
 }
 
 DataTransfer* Libraries::find_transfer(Device from, Device to) const {

@@ -56,8 +56,9 @@ class Library {
   /// Null where the factory has none.
   PluginTransfer* transfer(const OrtEpFactory& factory) const;
 
-  /// The allocator of a device that all share; one made before is kept where `options` is null and no arena is wanted, else replaced.
-  /// Where an arena is wanted and the plugin's own allocator is none, it is one of ours over that. Throws Error.
+  /// The allocator of a device that all share; one made before for this device is kept where `options` is null and no arena is wanted, else
+  /// that of its memory is replaced. Where an arena is wanted and the plugin's own allocator is none, it is one of ours over that. Throws
+  /// Error.
   OrtAllocator* create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options,
                                         const ArenaChoice& arena = {});
   /// What goes when it is replaced or released, and nobody uses it.
@@ -75,12 +76,13 @@ class Library {
     OrtAllocator& raw;
     OrtAllocator* arena = nullptr;  ///< of ours over it; null where there is none
   };
-  /// Null where nobody has made one.
-  std::shared_ptr<const SharedAllocator> find_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type);
-  void release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type);
+  /// That of this memory; null where nobody has made one.
+  std::shared_ptr<const SharedAllocator> find_shared_allocator(const OrtMemoryInfo& info);
+  /// Whether there was one.
+  bool release_shared_allocator(const OrtMemoryInfo& info);
 
  private:
-  std::vector<std::shared_ptr<const SharedAllocator>>::iterator find_shared(const OrtEpDevice& device, OrtDeviceMemoryType type);
+  std::vector<std::shared_ptr<const SharedAllocator>>::iterator find_shared(const OrtMemoryInfo& info);
   struct Factory {
     OrtEpFactory* raw = nullptr;
     std::string name;
@@ -132,17 +134,25 @@ class Libraries {
   std::vector<std::string> provider_names() const;
   /// The file of the library that makes the provider, though for no device of this machine; empty where there is none.
   std::string library_without_devices(std::string_view ep_name) const;
-  /// The shared allocator of a device with this memory, made on first use; null where no device has it.
-  OrtAllocator* shared_allocator(const OrtMemoryInfo& info) const;
+  /// The shared allocator of this memory, made on first use; null where no device has it, or it was released.
+  OrtAllocator* shared_allocator(const OrtMemoryInfo& info);
+  /// Library::create_shared_allocator in the place of what any library made for this memory.
+  OrtAllocator* create_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type, const OrtKeyValuePairs* options,
+                                        const ArenaChoice& arena);
+  /// Throws Error{invalid_argument} where the device has no such memory, or its allocator was released before.
+  void release_shared_allocator(const OrtEpDevice& device, OrtDeviceMemoryType type);
   /// Null where no provider copies from one to the other.
   DataTransfer* find_transfer(Device from, Device to) const;
 
  private:
   std::vector<std::shared_ptr<Library>> list() const;
+  /// Notes whether the memory's allocator was released; whether that was noted before.
+  bool note_released(const OrtMemoryInfo& info, bool released);
 
   OrtEnv& env_;
   mutable MemberForkMutex mutex_;
   std::vector<std::shared_ptr<Library>> libraries_;
+  std::vector<OrtMemoryDevice> released_;  ///< memories whose shared allocator was released, and not made again
 };
 
 /// Null where the device has no memory of this kind that its provider declared.

@@ -361,7 +361,7 @@ class PluginProvider final : public Provider, public PlaceOfKernels {
     }
     device_ = abi::device_of(*memory_);
     if (setup_.settings.use_env_allocators) {
-      if (auto common = setup_.library->find_shared_allocator(device, OrtDeviceMemoryType_DEFAULT)) {
+      if (auto common = setup_.library->find_shared_allocator(*device.device_memory)) {
         allocator_ = std::make_unique<PluginAllocator>(ep_, std::move(common), device_);
         return;
       }
