@@ -18,6 +18,12 @@ rh::AsyncQueue& OrtSession::async_runs() {
   return *async_runs_;
 }
 
+const std::shared_ptr<rh::Arena>& OrtSession::arena_for_callers() const {
+  std::call_once(arena_once_,
+                 [&] { arena_ = std::make_shared<rh::Arena>(rh::abi::allocator_over(rh::abi::default_allocator()), rh::ArenaSettings()); });
+  return arena_;
+}
+
 OrtSession::~OrtSession() {
   async_runs_.reset();
   session.reset();
@@ -189,13 +195,13 @@ OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemo
     }
     const SessionOptions& options = session_of(session).options();
     if (const auto arena = std::dynamic_pointer_cast<Arena>(options.host_memory)) {
-      result = abi::new_arena_allocator(*info, arena);
+      result = abi::new_arena_allocator(abi::host_memory_info(OrtArenaAllocator), arena);
     } else if (OrtAllocator* registered = options.host_memory ? const_cast<OrtEnv&>(*session->env).find_allocator(*info) : nullptr) {
       result = registered;  // the environment's, which its owner releases
-    } else if (info->allocator_type == OrtArenaAllocator && options.cpu_arena) {
-      result = abi::new_arena_allocator(*info, std::make_shared<Arena>(abi::allocator_over(abi::default_allocator()), ArenaSettings()));
+    } else if (options.cpu_arena) {
+      result = abi::new_arena_allocator(abi::host_memory_info(OrtArenaAllocator), session->arena_for_callers());
     } else {
-      result = abi::new_host_allocator(*info);
+      result = abi::new_host_allocator(abi::host_memory_info());
     }
   });
 }

@@ -13,6 +13,7 @@
 #include "session/async_queue.h"
 #include "session/model_options.h"
 #include "session/session.h"
+#include "tensor/arena.h"
 
 struct OrtEpAssignedNode {
   std::string name, domain, op_type;
@@ -40,6 +41,8 @@ struct OrtSession {
 
   /// Runs of RunAsync; made by the first one.
   rh::AsyncQueue& async_runs();
+  /// Of the allocators that callers are given; made by the first call.
+  const std::shared_ptr<rh::Arena>& arena_for_callers() const;
   /// Who took which nodes of the model; made by the first call.
   const std::vector<const OrtEpAssignedSubgraph*>& assigned_subgraphs() const;
 
@@ -47,6 +50,8 @@ struct OrtSession {
   mutable std::once_flag assigned_once_;
   mutable std::vector<std::unique_ptr<const OrtEpAssignedSubgraph>> assigned_;
   mutable std::vector<const OrtEpAssignedSubgraph*> assigned_list_;
+  mutable std::once_flag arena_once_;
+  mutable std::shared_ptr<rh::Arena> arena_;
   std::once_flag async_once_;
   std::unique_ptr<rh::AsyncQueue> async_runs_;
 };

@@ -23,7 +23,7 @@ uintptr_t address(const void* memory) { return reinterpret_cast<uintptr_t>(memor
 
 Arena::Arena(std::shared_ptr<Allocator> source, const ArenaSettings& settings)
     : source_(std::move(source)), settings_(settings), next_region_bytes_(settings.initial_chunk_bytes) {
-  statistics_.limit = settings.max_bytes == 0 ? static_cast<size_t>(std::numeric_limits<int64_t>::max()) : settings.max_bytes;
+  statistics_.limit = settings.max_bytes == 0 ? std::numeric_limits<size_t>::max() : settings.max_bytes;
 }
 
 Arena::~Arena() {

@@ -7,18 +7,19 @@
 
 namespace rh {
 
-/// What an arena counted, by the names that OrtAllocator::GetStats has.
-inline std::array<std::pair<const char*, size_t>, 10> arena_report(const ArenaStatistics& s) {
-  return {{{"Limit", s.limit},
-           {"InUse", s.in_use},
-           {"RequestedInUse", s.requested_in_use},
-           {"TotalAllocated", s.total_allocated},
-           {"MaxInUse", s.max_in_use},
-           {"NumAllocs", static_cast<size_t>(s.allocations)},
-           {"NumReserves", static_cast<size_t>(s.reserves)},
-           {"NumArenaExtensions", static_cast<size_t>(s.extensions)},
-           {"NumArenaShrinkages", static_cast<size_t>(s.shrinkages)},
-           {"MaxAllocSize", s.max_allocation}}};
+/// What an arena counted, by the names that OrtAllocator::GetStats has. A limit of -1 is none.
+inline std::array<std::pair<const char*, int64_t>, 10> arena_report(const ArenaStatistics& s) {
+  const auto bytes = [](size_t count) { return static_cast<int64_t>(count); };
+  return {{{"Limit", bytes(s.limit)},
+           {"InUse", bytes(s.in_use)},
+           {"RequestedInUse", bytes(s.requested_in_use)},
+           {"TotalAllocated", bytes(s.total_allocated)},
+           {"MaxInUse", bytes(s.max_in_use)},
+           {"NumAllocs", s.allocations},
+           {"NumReserves", s.reserves},
+           {"NumArenaExtensions", s.extensions},
+           {"NumArenaShrinkages", s.shrinkages},
+           {"MaxAllocSize", bytes(s.max_allocation)}}};
 }
 
 }  // namespace rh

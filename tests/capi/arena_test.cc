@@ -170,6 +170,26 @@ TEST_F(ArenaTest, RegistrationsAreReplacedAndTakenBack) {
   api.ReleaseStatus(status);
 }
 
+TEST_F(ArenaTest, ASessionsAllocatorIsOfTheSessionsKind) {
+  const std::string model = ModelBytes().node("Relu", {"x"}, {"y"}).input("x", 1, {1}).output("y", 1, {1}).model();
+  for (const bool wanted : {true, false}) {
+    Ort::SessionOptions options;
+    wanted ? options.EnableCpuMemArena() : options.DisableCpuMemArena();
+    Ort::Session made(env(), model.data(), model.size(), options);
+    for (const OrtAllocatorType type : {OrtDeviceAllocator, OrtArenaAllocator}) {  // whichever is asked for
+      const auto asked = Ort::MemoryInfo::CreateCpu(type, OrtMemTypeCPUOutput);
+      OrtAllocator* given = nullptr;
+      Ort::ThrowOnError(api.CreateAllocator(made, asked, &given));
+      const Ort::ConstMemoryInfo own = Ort::UnownedAllocator(given).GetInfo();
+      EXPECT_EQ(own.GetAllocatorType(), wanted ? OrtArenaAllocator : OrtDeviceAllocator);
+      EXPECT_EQ(own.GetMemoryType(), OrtMemTypeDefault);
+      EXPECT_EQ(stats(given).size(), wanted ? 10u : 0u);
+      if (wanted) EXPECT_EQ(stats(given)["Limit"], -1);
+      api.ReleaseAllocator(given);
+    }
+  }
+}
+
 TEST_F(ArenaTest, MadeForAProvider) {
   Ort::ThrowOnError(api.CreateAndRegisterAllocatorV2(env(), "CPUExecutionProvider", info, nullptr, nullptr, nullptr, 0));
   OrtStatus* status = api.CreateAndRegisterAllocatorV2(env(), "NobodyExecutionProvider", info, nullptr, nullptr, nullptr, 0);
