@@ -195,6 +195,10 @@ def node_of(op, x, *weights, opset=17, outputs=1, domain="", **attributes):
     return model_of([node], given, inputs, [output], opsets, ir=10), x
 
 
+def scores(op, count, **attributes):
+    return model_of([linear(op, count, **attributes)], inputs=[tensor("x", (2, 3))], outputs=[tensor("y", None)], opsets=ML)
+
+
 def f(*shape):
     return np.ones(shape, np.float32)
 
@@ -238,11 +242,21 @@ IMPOSSIBLE = {
     "DequantizeLinear": node_of("DequantizeLinear", CODES, f(5), np.ones(5, np.int8), axis=1),
     "DequantizeLinear, zero point": node_of("DequantizeLinear", CODES, f(3), np.ones((1, 3), np.int8)),
     "DequantizeLinear, blocks": node_of("DequantizeLinear", CODES, f(3), opset=21, block_size=2),
+    "LinearRegressor": (scores("LinearRegressor", 5, targets=2), X),
+    "LinearRegressor, fewer than targets": (scores("LinearRegressor", 1, targets=2), X),
+    "LinearClassifier": (scores("LinearClassifier", 4, intercepts=[0.1, 0.2], classlabels_ints=[0, 1]), X),
     "Reshape": (reshaped([4, 2], 2), X),
     "Reshape to one dimension": (reshaped([5], 1), X),
     "BatchNormalization 9": (normalized(9), X),
     "Conv": (convolved(), np.ones((1, 2, 5, 5), np.float32)),
 }
+
+
+@pytest.mark.parametrize("host", [onnxruntime, roundhouse], ids=lambda host: host.__name__)
+def test_inputs_of_one_name_are_refused(host):
+    with pytest.raises(Exception, match="Duplicate definition-site for \\(x\\)") as caught:
+        session_of(host, model_of([RELU], inputs=[tensor("x"), tensor("x")]))
+    assert type(caught.value).__name__ == "Fail"
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/known_words.h"
 #include "ops/schema.h"
 
 namespace rh::onnx {
@@ -36,7 +37,8 @@ void add_input(std::string_view name, ValueType type, int64_t ir_version, Scope&
     return;
   }
   const ValueId id = known->second;
-  if (scope.graph.value(id).is_input) fail(ErrorCode::invalid_graph, "input '{}' is given more than once", name);
+  if (scope.graph.value(id).is_input)
+    fail(ErrorCode::fail, "{} definition-site for ({}): input '{}' is given more than once", words::kTwice, name, name);
   if (ir_version < kFirstOverridable) return;
   merge(type, scope.graph.value(id).type, fmt::format("input '{}', which has an initializer,", name));
   if (!type.is_unknown() && type.tensor().has_rank()) scope.graph.set_type(id, std::move(type));

@@ -324,16 +324,24 @@ namespace {
 
 constexpr size_t kMaxNamed = 10;
 
+// Whether a custom operator of this name does not fit the node.
+bool misfits(const std::vector<Refusal>& refusals) {
+  return std::ranges::any_of(refusals, [](const Refusal& refusal) { return refusal.code == RefusalCode::type; });
+}
+
 // Operators that nobody knows are told from those that have no kernel.
-ErrorCode code_of(const Node& node) {
+ErrorCode code_of(const Node& node, const std::vector<Refusal>& refusals) {
   if (find_op(node.domain, node.op_type) || !ops::schema_history(node.domain, node.op_type).empty()) return ErrorCode::not_implemented;
-  return node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml" ? ErrorCode::invalid_graph : ErrorCode::fail;
+  const bool is_standard = node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml";
+  return is_standard || misfits(refusals) ? ErrorCode::invalid_graph : ErrorCode::fail;
 }
 
 // What ONNX Runtime says of an operator that nobody knows.
-std::string words_of(const Node& node, ErrorCode code) {
+std::string words_of(const Node& node, const std::vector<Refusal>& refusals) {
+  const ErrorCode code = code_of(node, refusals);
+  if (misfits(refusals) || code == ErrorCode::not_implemented) return {};
   if (code == ErrorCode::invalid_graph) return fmt::format(words::kNoOperator, node.op_type, node.opset) + ": ";
-  return code == ErrorCode::fail ? fmt::format(words::kNotRegistered, node.domain, node.op_type) + ": " : std::string();
+  return fmt::format(words::kNotRegistered, node.domain, node.op_type) + ": ";
 }
 
 void find_unassigned(const Graph& graph, const Assignment& assignment, std::vector<std::string>& lines, size_t& count, ErrorCode& code,
@@ -344,8 +352,8 @@ void find_unassigned(const Graph& graph, const Assignment& assignment, std::vect
     if (assigned.provider < 0) {
       if (count++ == 0) {
         first = node.where();
-        code = code_of(node);
-        known = words_of(node, code);
+        code = code_of(node, assigned.refusals);
+        known = words_of(node, assigned.refusals);
       }
       std::string line = "node '" + node.display_name() + "' (" + node.op_text() + ")";
       for (const Refusal& refusal : assigned.refusals) line += "; " + refusal.provider + ": " + refusal.reason;

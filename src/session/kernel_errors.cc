@@ -57,10 +57,13 @@ constexpr std::string_view kException[] = {"ArgMax", "ArgMin", "Cast", "CastLike
 // Operators of com.microsoft that say FAIL, as the products and convolutions of the standard; the others say INVALID_ARGUMENT.
 constexpr std::string_view kProducts[] = {"DynamicQuantizeMatMul", "FusedConv",   "FusedMatMul",    "MatMulInteger16",
                                           "MatMulIntegerToFloat",  "MatMulNBits", "TransposeMatMul"};
+// Operators of ai.onnx.ml that say FAIL; the others say INVALID_ARGUMENT.
+constexpr std::string_view kLinear[] = {"LinearClassifier", "LinearRegressor"};
 static_assert(std::ranges::is_sorted(kInvalidArgument) && std::ranges::is_sorted(kException) && std::ranges::is_sorted(kProducts));
 
 ErrorCode code_of_operator(std::string_view domain, std::string_view op_type) {
   if (domain == "com.microsoft") return std::ranges::binary_search(kProducts, op_type) ? ErrorCode::fail : ErrorCode::invalid_argument;
+  if (domain == "ai.onnx.ml" && std::ranges::binary_search(kLinear, op_type)) return ErrorCode::fail;
   if (!domain.empty()) return ErrorCode::invalid_argument;
   if (std::ranges::binary_search(kException, op_type)) return ErrorCode::runtime_exception;
   return std::ranges::binary_search(kInvalidArgument, op_type) ? ErrorCode::invalid_argument : ErrorCode::fail;

@@ -121,6 +121,27 @@ TEST_F(CustomOpsTest, OneNameForSeveralTypes) {
   if (Library::get().ours) expect_parts(message, {"takes tensor(float) for input 0, found tensor(string)", "tensor(int64)", "y_node"});
 }
 
+TEST_F(CustomOpsTest, ANodeThatDoesNotFitIsAnInvalidGraph) {
+  const auto code_of_load = [](const ModelBytes& model, const Ort::SessionOptions& options) {
+    try {
+      session_of(model, options);
+    } catch (const Ort::Exception& error) {
+      return error.GetOrtErrorCode();
+    }
+    return ORT_OK;
+  };
+  const auto node = [](std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs) {
+    ModelBytes model;
+    model.custom("AddScaled", kDomain, inputs, outputs).import(kDomain, 1).input("x", kFloat, {"N"});
+    return model.output("y", kFloat, {"N"});
+  };
+  const Ort::SessionOptions options = with_library();
+  EXPECT_EQ(code_of_load(node({"x", "x", "x", "x"}, {"y"}), options), ORT_INVALID_GRAPH);
+  EXPECT_EQ(code_of_load(node({"x", "x", "x"}, {"y", "z"}), options), ORT_INVALID_GRAPH);
+  EXPECT_EQ(code_of_load(one_node("Twice", kString, kString), options), ORT_INVALID_GRAPH);
+  EXPECT_EQ(code_of_load(one_node("Unheard", kFloat, kFloat), options), ORT_FAIL);
+}
+
 TEST_F(CustomOpsTest, VariadicInputs) {
   ModelBytes model;
   model.custom("SumAll", kDomain, {"a", "b", "a"}, {"y"}).import(kDomain, 1);
@@ -191,7 +212,7 @@ TEST_F(CustomOpsTest, OutputsInTheMemoryOfInputs) {
 TEST_F(CustomOpsTest, VersionsOfADomain) {
   const auto model = [](int version) {
     ModelBytes bytes;
-    return bytes.custom("Versioned", kDomain, {"x"}, {"y"}).import(kDomain, version).input("x", kFloat, {"N"}).output("y", kFloat, {"N"});
+    return bytes.custom("Versioned", kDomain, {"x"}, {"y"}).import(kDomain, 1).input("x", kFloat, {"N"}).output("y", kFloat, {"N"});
   };
   Floats x = {1};
   for (int version : {2, 3, 4, 17}) {  // from 4 on, the operator is the one that came with version 2

@@ -216,7 +216,7 @@ bool CustomOp::is_named_by(const Node& node) const {
 }
 
 std::string CustomOp::mismatch(const NodeView& node, int since) const {
-  if (since < start_version_ || since > end_version_) {
+  if (!is_for_version(since)) {
     const std::string range =
         end_version_ == INT_MAX ? fmt::format("{} and later", start_version_) : fmt::format("{} to {}", start_version_, end_version_);
     return fmt::format("is for versions {}, the node's is {}", range, node.opset());

@@ -54,6 +54,7 @@ class CustomOp {
 
   bool is_named_by(const Node& node) const;
   int start_version() const { return start_version_; }
+  bool is_for_version(int since) const { return since >= start_version_ && since <= end_version_; }
   /// Empty where it computes the node, whose operator is the one that came with version `since`; else what does not fit.
   std::string mismatch(const NodeView& node, int since) const;
   /// Whether nodes exist that both compute.

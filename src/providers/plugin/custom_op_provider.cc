@@ -41,6 +41,12 @@ class OpSet {
     return nullptr;
   }
 
+  /// Whether one of this name is for the node's version.
+  bool has_version(const NodeView& node) const {
+    const int since = since_version(node);
+    return std::ranges::any_of(ops_, [&](const CustomOp& op) { return op.is_named_by(node.node()) && op.is_for_version(since); });
+  }
+
   std::vector<std::string> domains() const {
     std::vector<std::string> names;
     for (const CustomOp& op : ops_) {
@@ -169,7 +175,9 @@ class ExtendedProvider final : public Provider, public PlaceOfKernels {
     std::string wrong;
     const CustomOp* op = ops_->find(NodeView(graph, node), name(), &wrong);
     if (!op) {
-      answer.refusals.push_back({id, RefusalCode::type, std::move(wrong)});
+      const NodeView view(graph, node);
+      const RefusalCode code = ops_->find(view, {}) ? RefusalCode::op : ops_->has_version(view) ? RefusalCode::type : RefusalCode::opset;
+      answer.refusals.push_back({id, code, std::move(wrong)});
       return false;
     }
     answer.claims.push_back({.nodes = {id}, .kernel = node.op_text(), .host_inputs = op->host_inputs(node.inputs.size())});
