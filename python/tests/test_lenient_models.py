@@ -91,6 +91,9 @@ MODELS = {
         [constant("c", value=3), helper.make_node("Cast", ["c"], ["d"], to=1), helper.make_node("Add", ["x", "d"], ["y"])]
     ),
     "a tensor as value_float": model_of([constant("c", value_float=numpy_helper.from_array(np.float32(2))), ADD]),
+    "a float of another name than a Constant's": model_of([constant("c", foo=2.5), ADD]),
+    "a tensor of another name than a Constant's": model_of([constant("c", foo=numpy_helper.from_array(ONES)), ADD]),
+    "a name before that of a Constant's value": model_of([constant("c", foo=2.5, value_float=4.0), ADD]),
     "version 0 of a domain that no node is of": model_of([RELU], opsets=(("", 17), ("a.domain", 0))),
     "an empty node": model_of([helper.make_node("", [], [], "n"), RELU]),
     "a node of nothing": model_of([RELU, helper.make_node("Relu", [], [])]),

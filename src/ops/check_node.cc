@@ -50,11 +50,10 @@ std::string nearest_attribute(std::string_view name, const OpSchema& schema) {
   return ", expected one of: " + list + (best.empty() ? std::string() : "; the nearest is '" + std::string(best) + "'");
 }
 
-/// Whether this is an attribute of nobody that ONNX Runtime passes over: behind the value of a Constant, where onnxsim leaves marks, or one
-/// of LayerNormalization, whose first exporters wrote others.
-bool is_mark(const NodeView& node, const Attribute& attribute) {
-  if (!node.domain().empty()) return false;
-  return node.op_type() == "LayerNormalization" || (node.op_type() == "Constant" && &attribute != &node.node().attributes.front());
+/// Whether ONNX Runtime takes attributes of any name: of a Constant, whose first one is its value and behind which onnxsim leaves marks,
+/// and of LayerNormalization, whose first exporters wrote others.
+bool takes_any_name(const NodeView& node) {
+  return node.domain().empty() && (node.op_type() == "LayerNormalization" || node.op_type() == "Constant");
 }
 
 /// Whether the kind of an attribute says what its name does: of the value of a Constant.
@@ -66,7 +65,7 @@ void check_attributes(const NodeView& node, const OpSchema& schema, const OpSche
   for (const Attribute& attribute : node.node().attributes) {
     const ops::SchemaAttribute* known = schema.attribute(attribute.name);
     if (!known) known = newest.attribute(attribute.name);
-    if (!known && is_mark(node, attribute)) continue;
+    if (!known && takes_any_name(node)) continue;
     if (!known) node.fail_schema("attribute '{}' is not one of this operator{}", attribute.name, nearest_attribute(attribute.name, schema));
     const AttributeKind kind = kind_of(attribute);
     if (kind != known->kind && kind != AttributeKind::undefined && !may_be_any_value(node, attribute)) {
