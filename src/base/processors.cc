@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/affinity.h"
@@ -131,8 +132,11 @@ std::vector<std::vector<int>> parse_affinities(std::string_view text) {
     at = static_cast<size_t>(end - text.data());
     return value;
   };
-  std::vector<std::vector<int>> sets(1);
-  while (true) {
+  std::vector<std::vector<int>> sets;
+  for (bool is_new = true;;) {
+    // Separators to spare are passed over, as in ONNX Runtime.
+    for (; at < text.size() && (text[at] == ',' || text[at] == ';'); ++at) is_new = is_new || text[at] == ';';
+    if (at == text.size() && !sets.empty()) return sets;
     const size_t begin = at;
     const int first = number();
     int last = first;
@@ -141,11 +145,9 @@ std::vector<std::vector<int>> parse_affinities(std::string_view text) {
       last = number();
       if (last < first) wrong(begin);
     }
+    if (std::exchange(is_new, false)) sets.emplace_back();
     for (int processor = first; processor <= last; ++processor) sets.back().push_back(processor - 1);
-    if (at == text.size()) return sets;
-    if (text[at] != ',' && text[at] != ';') wrong(at);
-    if (text[at] == ';') sets.emplace_back();
-    ++at;
+    if (at < text.size() && text[at] != ',' && text[at] != ';') wrong(at);
   }
 }
 

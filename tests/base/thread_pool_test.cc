@@ -420,7 +420,9 @@ TEST(ThreadPool, reads_affinities) {
   EXPECT_EQ(parse_affinities("1,2;3,4"), (Sets{{0, 1}, {2, 3}}));
   EXPECT_EQ(parse_affinities("2"), (Sets{{1}}));
   EXPECT_EQ(parse_affinities("1-3;5,7-8"), (Sets{{0, 1, 2}, {4, 6, 7}}));
-  for (const char* wrong : {"", "0", "x", "1;", ";1", "1,", "3-1", "1-", "-1", "1 2", "70000", "99999999999"}) {
+  for (const char* spare : {"1;", ";1", "1,", ",1", ",;1,;,"}) EXPECT_EQ(parse_affinities(spare), (Sets{{0}})) << spare;
+  EXPECT_EQ(parse_affinities("1,;,2;;3"), (Sets{{0}, {1}, {2}}));
+  for (const char* wrong : {"", ";", ",;", "0", "x", "1;x", "1;0", "3-1", "1-", "-1", "1 2", "70000", "99999999999"}) {
     EXPECT_THROW(parse_affinities(wrong), Error) << wrong;
   }
 }
