@@ -26,9 +26,12 @@ def stub():
     names = re.findall(r"(\w+) as \w+", found[1])
     errors = "".join(f'\n\nclass {name}(RuntimeError):\n    """{getattr(native, name).__doc__}"""\n' for name in names)
     text = text.replace("-> object:", "-> Any:").replace("from typing import overload", "from typing import Any, overload")
-    arguments = {"list": "Any", "dict": "str, Any", "tuple": "Any, ...", "Sequence": "Any", "Iterator": "Any", "PathLike": "str"}
+    arguments = dict.fromkeys(("list", "Sequence", "Iterator"), "Any") | {"dict": "str, Any", "tuple": "Any, ...", "PathLike": "str"}
+    arguments["Callable"] = "..., Any"
     text = re.sub(rf"(?<=[ (.\[])({'|'.join(arguments)})(?=[,)|: \]])", lambda m: f"{m[1]}[{arguments[m[1]]}]", text)
-    text = text.replace("import Iterator[Any], Mapping, Sequence[Any], Set", "import Iterator, Mapping, Sequence, Set")
+    imported = re.search(r"^from collections\.abc import (\(.*?\)|[^\n]*)\n", text, re.S | re.M)
+    kinds = re.findall(r"\w+", re.sub(r"\[.*?\]", "", imported[1]))
+    text = text.replace(imported[0], f"from collections.abc import {', '.join(kinds)}\n")
     text = text.replace("**kwargs)", "**kwargs: Any)")
     found = re.search(r"^from roundhouse import \((.*?)\)\n", text, re.S | re.M)
     return (

@@ -1,6 +1,6 @@
 """Types of the native module, written by scripts/generate_stubs.py."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 import enum
 import os
 from typing import Any, overload
@@ -312,7 +312,7 @@ class SessionOptions:
 
     def set_provider_selection_policy(self, arg: OrtExecutionProviderDevicePolicy, /) -> None: ...
 
-    def set_provider_selection_policy_delegate(self, arg: object, /) -> None: ...
+    def set_provider_selection_policy_delegate(self, arg: Callable[..., Any] | None, /) -> None: ...
 
     def _providers(self) -> list[tuple[str, dict[str, str]]]: ...
 

@@ -228,11 +228,13 @@ void bind_session_settings(nb::module_& module) {
              s.selection_policy = policy;
              s.selection_delegate = nb::object();
            })
-      .def("set_provider_selection_policy_delegate",
-           [](S& s, nb::object delegate) {
-             s.selection_policy.reset();
-             s.selection_delegate = std::move(delegate);
-           })
+      .def(
+          "set_provider_selection_policy_delegate",
+          [](S& s, std::optional<nb::callable> delegate) {
+            s.selection_policy.reset();
+            s.selection_delegate = delegate ? nb::object(std::move(*delegate)) : nb::object();
+          },
+          nb::arg().none())
       .def("_providers", [](const S& s) { return s.providers; })
       .def("_devices",
            [](const S& s, const std::string& provider) {

@@ -75,6 +75,10 @@ CALLS = {
     "a flag by None": lambda options: options.set_load_cancellation_flag(None),
     "a flag by a number": lambda options: options.set_load_cancellation_flag(0),
     "a flag by a text": lambda options: options.set_load_cancellation_flag("1"),
+    "a delegate": lambda options: options.set_provider_selection_policy_delegate(len),
+    "no delegate": lambda options: options.set_provider_selection_policy_delegate(None),
+    "a delegate by a number": lambda options: options.set_provider_selection_policy_delegate(3),
+    "a delegate by a text": lambda options: options.set_provider_selection_policy_delegate("len"),
 }
 
 
