@@ -12,7 +12,7 @@ import time
 import numpy as np
 import onnx
 import pytest
-from hosts import HOSTS, LIBRARIES, OPENVINO, branches, dense, failure, floats, model_of, registered, session, tensor
+from hosts import HOSTS, LIBRARIES, OPENVINO, branches, dense, failure, floats, model_of, present, registered, session, tensor
 from onnx import TensorProto, helper, numpy_helper
 from programs import program_of, said_by
 
@@ -434,7 +434,7 @@ def test_a_scale_before_a_convolution_is_right(scale, is_taken):
     nodes = [helper.make_node("Mul", ["x", "scale"], ["scaled"]), helper.make_node("Conv", ["scaled", "w"], ["y"], pads=[2, 2])]
     constants = {"scale": floats(*scale), "w": floats(3, 4, 5, seed=1)}
     model = model_of(nodes, [tensor("x", ["N", 4, 5])], [tensor("y", ["N", 3, 5])], constants)
-    with registered(roundhouse, OPENVINO):
+    with present(roundhouse, OPENVINO):
         made = session(roundhouse, OPENVINO, model)
         assert_like_the_cpu(roundhouse, model, [{"x": floats(n, 4, 5, seed=n)} for n in (1, 3)], made)
         owners = {row["op_type"]: row["provider"] for row in made.placement()}
