@@ -184,7 +184,9 @@ TEST_F(ArenaTest, ASessionsAllocatorIsOfTheSessionsKind) {
       EXPECT_EQ(own.GetAllocatorType(), wanted ? OrtArenaAllocator : OrtDeviceAllocator);
       EXPECT_EQ(own.GetMemoryType(), OrtMemTypeDefault);
       EXPECT_EQ(stats(given).size(), wanted ? 10u : 0u);
-      if (wanted) EXPECT_EQ(stats(given)["Limit"], -1);
+      if (wanted) {
+        EXPECT_EQ(stats(given)["Limit"], -1);
+      }
       api.ReleaseAllocator(given);
     }
   }
