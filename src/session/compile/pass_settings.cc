@@ -31,7 +31,7 @@ std::vector<std::string> disabled_of(const SessionOptions& options, std::span<co
 RewriteSettings rewrite_settings(const SessionOptions& options) {
   const Settings& settings = options.settings;
   return {.avx512 = cpu_features().avx512,
-          .strict_precision = settings.precision == Precision::strict,
+          .strict_precision = precision_of(options) == Precision::strict,
           .lean_memory = settings.memory == MemoryPolicy::lean,
           .minimal_build = settings.minimal_build == MinimalBuildUse::apply,
           .basic_file = writes_basic_file(options),
