@@ -155,7 +155,7 @@ def show_list():
     print(f"{'stage':<20}{'kind':<6}{'last':>7}  needs; state")
     for name, row in stages().items():
         seconds = last_seconds(name)
-        needs = " ".join(row.get("packages", [])) or row.get("needs", "")
+        needs = "; ".join(filter(None, [row.get("needs", ""), " ".join(row.get("packages", []))]))
         state = "" if row["kind"] == "near" else f"due: {why_due(name)}" if why_due(name) else f"passed {record(name)['date']}"
         took = f"{seconds} s" if seconds is not None else "-"
         kind = "quick" if row.get("only_quick") else row["kind"]
@@ -206,12 +206,13 @@ def main(command="list", *arguments):
     if command == "list":
         show_list()
     elif command == "choose":
-        print("\n".join(choose(arguments)))
+        print(*choose(arguments), sep="\n", end="\n" if choose(arguments) else "")
     elif command == "field":
         value = stages()[arguments[0]].get(arguments[1], "")
         print(" ".join(value) if isinstance(value, list) else value)
     elif command == "estimate":
-        print(last_seconds(arguments[0]) or UNKNOWN_SECONDS)
+        seconds = last_seconds(arguments[0])
+        print(UNKNOWN_SECONDS if seconds is None else seconds)
     elif command == "seconds":
         note_seconds(arguments[0], int(arguments[1]))
     elif command == "hash":

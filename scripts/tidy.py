@@ -18,6 +18,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLANG_TIDY = "clang-tidy-16"
+COMMANDS = ROOT / "build" / "tidy"
+OF_GCC_ALONE = ["-fno-gnu-unique"]
 
 
 def git(*arguments):
@@ -37,7 +39,7 @@ def check(name, until):
     if left <= 0:
         return name, None
     try:
-        run = subprocess.run([CLANG_TIDY, "-p", ROOT / "build/dev", "--quiet", "--extra-arg=-Wno-unknown-warning-option", ROOT / name],
+        run = subprocess.run([CLANG_TIDY, "-p", COMMANDS, "--quiet", "--extra-arg=-Wno-unknown-warning-option", ROOT / name],
                              capture_output=True, text=True, timeout=left, cwd=ROOT)  # fmt: skip
     except subprocess.TimeoutExpired:
         return name, None
@@ -55,6 +57,10 @@ def main():
     parser.add_argument("sources", nargs="*")
     args = parser.parse_args()
     commands = json.loads((ROOT / "build/dev/compile_commands.json").read_text())
+    for row in commands:
+        row["command"] = " ".join(word for word in row["command"].split(" ") if word not in OF_GCC_ALONE)
+    COMMANDS.mkdir(exist_ok=True)
+    (COMMANDS / "compile_commands.json").write_text(json.dumps(commands))
     known = {os.path.relpath(row["file"], ROOT) for row in commands}
     names = [name for name in args.sources or changed() if name in known]
     until = time.monotonic() + args.seconds

@@ -249,24 +249,35 @@ stage_cuda() {
       --filter "$gpu_cases"
 }
 
-# ROCm's on the same stand under HIP's names, with wavefronts of 64 and of 32; then hiprtc itself compiles the kernels that came up.
-stage_hip() {
-  local vendors=tests/vendors name=ROCMExecutionProvider stand=$results/hip.stand.log architecture sources=$root/build/stands/hip_sources
+# hip_stand STAGE ARCHITECTURE: the stand of HIP for such a device.
+hip_stand() {
+  local stand=$results/$1.stand.log
   stage_build || return 1
   scripts/stand hip -- true >"$stand" 2>&1 || leave_out "the stand hip cannot be made: $(tail -n 1 "$stand")"
+  export RH_STAND_ARCHITECTURE=$2
+}
+
+# ROCm's on the same stand under HIP's names: its own tests in both hosts, and models.
+on_hip() {
+  local vendors=tests/vendors name=ROCMExecutionProvider
+  hip_stand "$1" "$2" && scripts/stand hip -- "$python" -m pytest --junitxml="$results/$1.pytest.xml" $vendors/test_cuda*.py &&
+    scripts/stand hip -- "$python" $vendors/models.py --provider $name --size 224=64 --size 128=8 --model mobilenetv3_large_100 --model distilbert \
+      --counts "$results/$1.models.counts.json"
+}
+stage_hip() { on_hip hip gfx1100; }
+stage_hip_wide() { on_hip hip_wide gfx90a; }
+
+# The official cases; then hiprtc itself compiles the kernels that came up.
+stage_hip_cases() {
+  local stand=$results/hip_cases.hiprtc.log sources=$root/build/stands/hip_sources
+  hip_stand hip_cases gfx90a || return 1
   rm -rf "$sources" && mkdir -p "$sources"
-  for architecture in gfx1100 gfx90a; do
-    export RH_STAND_ARCHITECTURE=$architecture RH_STAND_SOURCES=$sources
-    scripts/stand hip -- "$python" -m pytest --junitxml="$results/hip.$architecture.pytest.xml" $vendors/test_cuda*.py &&
-      scripts/stand hip -- "$python" $vendors/models.py --provider $name --size 224=64 --size 128=8 --model mobilenetv3_large_100 --model distilbert \
-        --counts "$results/hip.$architecture.models.counts.json" || return 1
-  done
-  scripts/stand hip -- "$python" $vendors/cases.py --provider $name --least 750 --seconds 600 --counts "$results/hip.cases.counts.json" \
-    --filter "$gpu_cases" || return 1
-  unset RH_STAND_ARCHITECTURE RH_STAND_SOURCES
+  RH_STAND_SOURCES=$sources scripts/stand hip -- "$python" tests/vendors/cases.py --provider ROCMExecutionProvider --least 750 --seconds 600 \
+    --counts "$results/hip_cases.cases.counts.json" --filter "$gpu_cases" || return 1
+  unset RH_STAND_ARCHITECTURE
   scripts/stand hiprtc -- true >"$stand" 2>&1 || leave_out "hiprtc's packages cannot be had: $(tail -n 1 "$stand")"
   scripts/stand hiprtc -- "$python" tests/stands/hip/compile_sources.py "$sources" gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201 \
-    --counts "$results/hip.hiprtc.counts.json"
+    --counts "$results/hip_cases.hiprtc.counts.json"
 }
 
 # Providers that others built, in both hosts.

@@ -79,6 +79,13 @@ def repository(tmp_path):
     return Repository(tmp_path)
 
 
+def test_nothing_is_due_where_all_have_passed(repository):
+    repository.passed("vendor", "system")
+    command = [sys.executable, "scripts/stages.py", "choose", "due"]
+    assert subprocess.run(command, cwd=repository.folder, capture_output=True).stdout == b""  # not an empty name
+    assert repository.run("estimate", "vendor") == (0, ["12"])
+
+
 def test_words_name_stages_in_their_order(repository):
     assert repository.run("choose")[1] == ["build", "cpp", "python", "docs"]
     assert repository.run("choose", "far")[1] == ["vendor", "system"]
