@@ -21,7 +21,8 @@ TEST(CheckNode, NamesWhatIsWrong) {
       {"y = Softmax<axes = 1>(x)", "'axes' is not one of this operator"},
       {"y = Softmax<axis = 1.5>(x)", "'axis' is a float, expected an integer"},
       {"y = Concat(x, x)", "'axis' is missing"},
-      {"y = Constant<mark = 1>()", "'mark' is not one of this operator"},
+      {"y = Constant<mark = 1>()", "is declared with element type float but its operator gives int64", ErrorCode::fail},
+      {"y = Constant()", "value", ErrorCode::fail},
       {"y = Not(x)", "is tensor(float), expected one of tensor(bool)"},
       {"y = Add(x, i)", "inputs 0 and 1 are tensor(float) and tensor(int64)", ErrorCode::fail},
   };

@@ -212,7 +212,7 @@ TEST_F(CustomOpsTest, OutputsInTheMemoryOfInputs) {
 TEST_F(CustomOpsTest, VersionsOfADomain) {
   const auto model = [](int version) {
     ModelBytes bytes;
-    return bytes.custom("Versioned", kDomain, {"x"}, {"y"}).import(kDomain, 1).input("x", kFloat, {"N"}).output("y", kFloat, {"N"});
+    return bytes.custom("Versioned", kDomain, {"x"}, {"y"}).import(kDomain, version).input("x", kFloat, {"N"}).output("y", kFloat, {"N"});
   };
   Floats x = {1};
   for (int version : {2, 3, 4, 17}) {  // from 4 on, the operator is the one that came with version 2

@@ -66,7 +66,7 @@ Samples<NoField> samples_of(const Word<N>& rule) {
 Samples<std::string> samples_of(const Text&) { return {{{"", ""}, {"any text, of all", "any text, of all"}, {"1", "1"}}, {}, {}}; }
 
 Samples<ProcessorSets> samples_of(const Parsed<ProcessorSets>&) {
-  return {{{"1", {{0}}}, {"1,2;3-5", {{0, 1}, {2, 3, 4}}}}, {"", "0", "first", "1;", "2-1"}, {}};
+  return {{{"1", {{0}}}, {"1,2;3-5", {{0, 1}, {2, 3, 4}}}, {"1;", {{0}}}}, {"", "0", "first", "2-1"}, {}};
 }
 Samples<ShapesByName> samples_of(const Parsed<ShapesByName>&) {
   return {{{"x:[8,128];y:[8]", {{"x", {8, 128}}, {"y", {8}}}}, {"a:0:[1]", {{"a:0", {1}}}}, {"", {}}},
