@@ -31,6 +31,7 @@ def changed():
     newest = git("log", "-1", "--format=%ct")[0]
     committed = git("log", f"--since={int(newest) - 86400}", "--format=", "--name-only", "-M", "--diff-filter=AM", "--", "*.cc")
     uncommitted = git("diff", "HEAD", "--name-only", "-M", "--diff-filter=AM", "--", "*.cc")
+    uncommitted += git("ls-files", "--others", "--exclude-standard", "--", "*.cc")
     return [name for name in dict.fromkeys([*uncommitted, *committed]) if name and (ROOT / name).exists()]
 
 

@@ -107,7 +107,7 @@ generated() {
 }
 
 # Official node models, changed at random from fixed seeds: none may crash or hang.
-stage_mutants() { "$python" tests/fuzz/mutate_models.py --count 2000 --timeout 120; }
+stage_mutants() { "$python" tests/fuzz/mutate_models.py --count 2000 --timeout 120 --counts "$results/mutants.counts.json"; }
 
 # The wheels that scripts/wheel makes: that of the package, in an environment of its own that sees this one's other packages, passes the
 # package's tests; both, in an environment that has numpy alone, are what a user gets.

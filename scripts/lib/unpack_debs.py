@@ -23,15 +23,20 @@ def archives():
 
 
 def fetch(sites, name, version, sha256, file):
+    problem = "no archive is known"
     for site in sites:
         try:
             data = urllib.request.urlopen(f"{site.rstrip('/')}/{urllib.parse.quote(file)}", timeout=120).read()
-        except (urllib.error.URLError, TimeoutError):
+        except urllib.error.HTTPError as error:
+            problem = "it is no more in the archive" if error.code == 404 else f"the archive says {error.code}"
+            continue
+        except (urllib.error.URLError, TimeoutError) as error:
+            problem = f"the archive cannot be reached ({getattr(error, 'reason', error)})"
             continue
         if hashlib.sha256(data).hexdigest() != sha256:
             sys.exit(f"{name} {version} is not as it was: another sha256")
         return data
-    sys.exit(f"{name} {version} is no more in the archive")
+    sys.exit(f"{name} {version}: {problem}")
 
 
 def unpack(data, folder, leave_out):

@@ -10,6 +10,7 @@ mutate_models.py --only 4711                    one of them again, in this proce
 import argparse
 import collections
 import copy
+import json
 import os
 import pathlib
 import random
@@ -369,6 +370,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=1, help="of the runtime")
     parser.add_argument("--timeout", type=float, default=20, help="seconds until a mutant counts as hanging")
     parser.add_argument("--save", type=pathlib.Path, help="folder for the models that crash or hang")
+    parser.add_argument("--counts", type=pathlib.Path, help="a file for how many passed and failed")
     parser.add_argument("--verbose", "-v", action="store_true", help="print what each was refused with")
     return parser.parse_args()
 
@@ -412,6 +414,8 @@ def main():
         f"{args.module}: {len(results)} mutants of {len(bases)} models in {time.monotonic() - started:.0f} s: "
         + ", ".join(f"{status} {count}" for status, count in counts.most_common())
     )
+    if args.counts:
+        args.counts.write_text(json.dumps({"passed": len(results) - len(bad), "failed": len(bad)}))
     return 1 if bad else 0
 
 
