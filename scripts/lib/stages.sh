@@ -197,7 +197,7 @@ openvino_stand() {
 # What only OpenVINO's own library can show, whole models in both hosts, and some generated graphs.
 stage_openvino() {
   openvino_stand &&
-    scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" tests/vendors/test_openvino.py tests/vendors/test_openvino_quantized.py &&
+    scripts/stand openvino -- "$python" -m pytest --junitxml="$results/openvino.pytest.xml" tests/vendors/test_openvino{,_left,_quantized}.py &&
     on_openvino openvino models && on_openvino openvino generated --count 100
 }
 

@@ -8,6 +8,9 @@ namespace rh::openvino {
 /// Of layers with weights, of pools and of quantized operators: what OpenVINO computes otherwise.
 kit::Support check_layer(const NodeView& node);
 
+/// Of attention: what OpenVINO computes otherwise, leaves unwritten or fails for.
+kit::Support check_attention(const NodeView& node);
+
 /// Of integers of 32 and 64 bits: OpenVINO has 32 signed ones, and divides them in float32. What computes sizes and indices is within that.
 kit::Support check_integers(const NodeView& node);
 

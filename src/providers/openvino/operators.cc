@@ -1,9 +1,11 @@
 #include "providers/openvino/operators.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "providers/openvino/checks.h"
 #include "providers/openvino/rewrites.h"
@@ -89,21 +91,6 @@ Support check_arithmetic(const NodeView& node) {
   return refuse(RhRefusalCode_TYPE, "of {} OpenVINO gives the largest number where the sum or product goes round", to_string(type));
 }
 
-Support check_attention(const NodeView& node) {
-  for (const char* window : {"left_window_size", "right_window_size"}) {
-    if (node.int_or(window, -1) >= 0) return refuse(RhRefusalCode_ATTRIBUTE, "it has {}, which OpenVINO leaves out of account", window);
-  }
-  return {};
-}
-
-Support check_causal_attention(const NodeView& node) {
-  if (node.has_input(6)) return refuse(RhRefusalCode_SHAPE, "it has nonpad_kv_seqlen, which OpenVINO leaves out of account");
-  if (node.flag("is_causal") && node.has_input(4)) {
-    return refuse(RhRefusalCode_ATTRIBUTE, "it is causal and has past keys, of which OpenVINO hides too few");
-  }
-  return check_attention(node);
-}
-
 Support check_roi_align(const NodeView& node) {
   if (node.string_or("mode", "avg") == "avg") return {};
   return refuse(RhRefusalCode_ATTRIBUTE, "it has mode max, which OpenVINO computes otherwise");
@@ -162,6 +149,47 @@ Support check_reduced_extreme(const NodeView& node) {
   return refuse(RhRefusalCode_TYPE, "of infinities, and of nothing, OpenVINO gives the largest float instead of infinity");
 }
 
+/// Whether an axis may keep its size though its scale is not 1. Those that shrink, or are twice as long or more, never do.
+bool may_keep_size(const NodeView& node, const std::vector<float>& scales) {
+  const TensorType& data = node.input_type(0).tensor();
+  const std::vector<int64_t> axes = node.ints_or("axes");
+  for (size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] <= 1 || scales[i] >= 2) continue;
+    if (!data.has_rank()) return true;
+    const int64_t at = i < axes.size() ? axes[i] + (axes[i] < 0 ? data.rank() : 0) : static_cast<int64_t>(i);
+    if (at < 0 || at >= data.rank()) return true;
+    const Dim& size = (*data.dims)[static_cast<size_t>(at)];
+    if (!size.is_constant() || std::floor(static_cast<float>(size.value()) * scales[i]) <= static_cast<float>(size.value())) return true;
+  }
+  return false;
+}
+
+/// The scales that the model has, by an attribute in Upsample before opset 9.
+std::vector<float> scales_of(const NodeView& node, int input) {
+  const Tensor* constant = node.constant_input(input);
+  if (!constant || constant->dtype() != DType::float32) return node.floats_or("scales");
+  return {constant->data<float>(), constant->data<float>() + constant->elements()};
+}
+
+/// OpenVINO takes an axis that keeps its size for one that stays as it is.
+Support check_scales(const NodeView& node) {
+  const int input = node.op_type() == "Resize" && node.opset() >= 11 ? 2 : 1;
+  if (node.has_input(3) || node.string_or("coordinate_transformation_mode", "") == "align_corners") return {};  // the sizes say it all
+  if (node.has_input(input) && !node.constant_input(input)) {
+    return refuse(RhRefusalCode_SHAPE, "its scales are known in a run alone, and OpenVINO leaves an axis as it is that keeps its size");
+  }
+  if (!may_keep_size(node, scales_of(node, input))) return {};
+  return refuse(RhRefusalCode_SHAPE, "its scales resample an axis that may keep its size, which OpenVINO leaves as it is");
+}
+
+Support check_upsample(const NodeView& node) {
+  const auto is_whole = [](float scale) { return scale == std::floor(scale); };
+  if (node.string_or("mode", "nearest") == "nearest" && !std::ranges::all_of(scales_of(node, 1), is_whole)) {
+    return refuse(RhRefusalCode_ATTRIBUTE, "its scales are not whole, for which OpenVINO takes other elements");
+  }
+  return check_scales(node);
+}
+
 Support check_resize(const NodeView& node) {
   if (node.opset() == 10 && node.string_or("mode", "nearest") == "nearest") {
     const Tensor* scales = node.constant_input(1);
@@ -175,7 +203,7 @@ Support check_resize(const NodeView& node) {
   if (node.string_or("keep_aspect_ratio_policy", "stretch") != "stretch") {
     return refuse(RhRefusalCode_ATTRIBUTE, "it has keep_aspect_ratio_policy, which OpenVINO leaves out of account");
   }
-  return {};
+  return check_scales(node);
 }
 
 bool are_ones(const Tensor& numbers) {
@@ -271,7 +299,6 @@ struct Check {
 };
 constexpr Check kChecks[] = {
     {"Add", check_arithmetic},
-    {"Attention", check_causal_attention},
     {"BatchNormalization", check_batch_norm},
     {"BitCast", check_bit_cast},
     {"BitShift", check_bit_shift},
@@ -310,6 +337,7 @@ constexpr Check kChecks[] = {
     {"Tile", check_tile},
     {"TopK", check_top_k},
     {"Transpose", check_transpose},
+    {"Upsample", check_upsample},
 };
 
 }  // namespace
@@ -324,6 +352,7 @@ Support supports_alone(const NodeView& node) {
                   "its operands are broadcast from an axis, which OpenVINO leaves out of account in many operators");
   }
   if (Support refusal = check_layer(node)) return refusal;
+  if (Support refusal = check_attention(node)) return refusal;
   if (Support refusal = check_integers(node)) return refusal;
   if (is_rewritten(node) && !node.op_type().starts_with("Reduce")) return {};
   const auto at = std::ranges::find(kChecks, node.op_type(), &Check::op_type);
