@@ -202,7 +202,7 @@ stage_openvino() {
 }
 
 # The official cases, and generated models of one node.
-stage_openvino_nodes() { openvino_stand && on_openvino openvino_nodes cases --least 1500 && on_openvino openvino_nodes nodes; }
+stage_openvino_nodes() { openvino_stand && on_openvino openvino_nodes cases --least 1490 && on_openvino openvino_nodes nodes; }
 
 # Generated graphs at length.
 stage_openvino_graphs() { openvino_stand && on_openvino openvino_graphs generated --count 2000; }
