@@ -14,6 +14,8 @@ import pytest
 import roundhouse
 
 PACKAGE = pathlib.Path(roundhouse.__file__).resolve().parent
+#: Without an empty entry, which would be the working folder.
+PATH = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
 LAUNCHER = ["-m", "roundhouse.as_onnxruntime"]
 
 # What a program sees of how it was started.
@@ -45,7 +47,7 @@ def folder(tmp_path):
 
 
 def start(arguments, folder, given=None, **variables):
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])} | variables
+    env = os.environ | {"PYTHONPATH": PATH} | variables
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=120, cwd=folder, input=given)
 
 
@@ -79,7 +81,7 @@ def test_options_before_the_launcher_count(folder):
 
 def test_an_empty_entry_of_the_path_is_the_working_folder(folder):
     (folder / "beside.py").write_text("WORD = 'beside'\n")
-    path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
+    path = PATH
     for given in (":" + path, path + ":"):
         assert check_same(["app/reader.py"], folder, PYTHONPATH=given)[1] == "beside\n"
 
@@ -96,7 +98,7 @@ def test_closed_descriptors(folder, closed):
     (folder / "program.py").write_text(
         "import sys; open('said', 'a').write(f'{sys.stdin is None} {sys.stdout is None} {sys.stderr is None}\\n')\n"
     )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
+    env = os.environ | {"PYTHONPATH": PATH}
     for launcher in ("", " ".join(LAUNCHER)):
         command = f"{sys.executable} {launcher} program.py {closed}"
         assert subprocess.run(command, shell=True, env=env, cwd=folder, timeout=120).returncode == 0
@@ -163,7 +165,7 @@ def test_a_signal_reaches_the_program(folder):
     (folder / "waits.py").write_text(
         "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\nprint('ready', flush=True)\ntime.sleep(60)\n"
     )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
+    env = os.environ | {"PYTHONPATH": PATH}
     with subprocess.Popen([sys.executable, *LAUNCHER, str(folder / "waits.py")], stdout=subprocess.PIPE, text=True, env=env) as child:
         assert child.stdout.readline() == "ready\n"
         child.send_signal(signal.SIGTERM)
